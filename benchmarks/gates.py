@@ -84,7 +84,8 @@ def _answers(labels: Sequence[Label], numbers: Mapping[str, int]) -> Iterator[di
         of = -1 if kind in _STATED else label.unit if label.of is None else label.of
         if kind == "refuted" and of == label.unit:
             continue
-        yield {"kind": kind, "unit": label.unit, "until": label.unit, "error": error, "of": of, "statement": ""}
+        places = {"unit": label.unit, "until": label.unit, "error": error, "of": of}
+        yield {"kind": kind, **places, "sure": "said", "statement": ""}
 
 
 @dataclass(frozen=True)

@@ -422,9 +422,14 @@ def by_answers(reader: Reader, thread: Thread) -> Named:
     found: Named = set()
     for question in questions(thread.document, thread.units, errors)[0]:
         said = reader.answers(question, thread.document, thread.units)
-        for claim in (claim for each in said if not isinstance(each, Skipped) for claim in each.claims):
-            if claim is not None and claim.error > 0 and claim.kind != "refuted":
-                found.add((claim.of, "remedy") if claim.kind == "worked" else (claim.unit, _ANSWERED[claim.kind]))
+        claims = [claim for each in said if not isinstance(each, Skipped) for claim in each.claims if claim is not None]
+        failed = {claim.of for claim in claims if claim.kind == "failed"}  # what was tried there is no remedy
+        stated = {claim.unit for claim in claims if claim.kind in ("cause", "fix")}  # who says "right" adds no act
+        for claim in claims:
+            if claim.error > 0 and claim.kind == "worked" and claim.of not in stated:
+                found.add((claim.of, "remedy"))
+            elif claim.error > 0 and claim.kind in _ANSWERED and not (claim.kind == "remedy" and claim.unit in failed):
+                found.add((claim.unit, _ANSWERED[claim.kind]))
     return found
 
 

@@ -69,10 +69,10 @@ def cut(body: str) -> Response:
 
 
 def claim(
-    quote: str, *, kind: str = "cause", of: str = "", error: int = 1, statement: str = "It says so."
+    quote: str, *, kind: str = "cause", of: str = "", error: int = 1, sure: str = "said", statement: str = "It says so."
 ) -> dict[str, Any]:
     """One claim, by words instead of numbers; a relation without `of` answers itself."""
-    return {"quote": quote, "kind": kind, "of": of or quote, "error": error, "statement": statement}
+    return {"quote": quote, "kind": kind, "of": of or quote, "error": error, "sure": sure, "statement": statement}
 
 
 def pointed(text: str, told: Any) -> Any:

@@ -24,6 +24,7 @@ from pipeline.engines.enrich.grounding import Found, grounded
 from pipeline.engines.enrich.prompt import MOST_CHARACTERS, MOST_WINDOWS
 from pipeline.engines.http import Budget
 from pipeline.records import Claim, ClaimKind, Cluster, Document, Fact, Outcome, Pointed, Skipped
+from pipeline.records.entry import LEAST_LEAD_SHARE
 from pipeline.text import is_clean
 from pipeline.text.units import units
 from tests import distil_factory
@@ -80,7 +81,7 @@ def judged(
     *,
     kind: ClaimKind = ClaimKind.REMEDY,
     statement: str = "It says so.",
-    rule: str = "llm:m1@host#enrich-3",
+    rule: str = "llm:m1@host#enrich-4",
     **more: Any,
 ) -> Claim | Skipped:
     start = thread.text.index(words)
@@ -105,11 +106,11 @@ def test_words_are_found_at_their_place_and_name_the_model(model: Model) -> None
     found = found_by(model, thread, claim(CAUSE, statement="Padded rows are counted twice: 7 shards of 64 rows."))
     (pointed,) = found.pointed
     assert thread.text[pointed.start : pointed.end] == CAUSE
-    assert pointed.rule == f"llm:m1@localhost:{model.server.port}#enrich-3"
+    assert pointed.rule == f"llm:m1@localhost:{model.server.port}#enrich-4"
     assert found.refused == ()
 
 
-NUMBERS = {"kind": "cause", "unit": 3, "until": 3, "error": 1, "of": -1, "statement": "It says so."}
+NUMBERS = {"kind": "cause", "unit": 3, "until": 3, "error": 1, "of": -1, "sure": "said", "statement": "It says so."}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_that_it_worked_counts_where_a_second_question_agrees(model: Model) -> N
     assert pointed.answer is not None
     assert thread.text[slice(*pointed.answer)] == HELPED
     assert pointed.outcome is Outcome.WORKED
-    assert pointed.rule == f"checked:llm:m1@localhost:{model.server.port}#enrich-3+check-1"
+    assert pointed.rule == f"checked:llm:m1@localhost:{model.server.port}#enrich-4+check-1"
     second = model.asked[1]["messages"][1]["content"]
     assert (ACT in second, HELPED in second, ERROR in second) == (True, True, True)
     assert "It ends with" not in second  # nothing else of the thread
@@ -276,7 +277,7 @@ def test_a_second_reading_adds_what_the_first_missed_and_is_named(model: Model) 
     thread = document(CAUSE, ACT)
     found = read_twice(model, thread, [claim(CAUSE)], [claim(ACT, kind="remedy")])
     assert [(thread.text[one.start : one.end], one.rule.partition("#")[2]) for one in found.pointed] == [
-        (CAUSE, "enrich-3"),
+        (CAUSE, "enrich-4"),
         (ACT, "again-1+check-1"),
     ]
     assert shown_again(model) == "cause [3], error 1"
@@ -337,9 +338,10 @@ _JSON = st.recursive(
         | st.dictionaries(st.sampled_from(list(Proposal.model_fields)), part, max_size=4)
         | st.fixed_dictionaries(
             {
-                "kind": st.sampled_from(["cause", "remedy", "worked", "failed", "fix", "refuted"]),
+                "kind": st.sampled_from(["cause", "remedy", "worked", "failed", "fix", "refuted", "condition"]),
                 **dict.fromkeys(("unit", "until", "of"), st.integers(-1, 5)),
                 "error": st.integers(-1, 2),
+                "sure": st.sampled_from(["said", "guess", "plan"]),
                 "statement": st.text(max_size=40),
             }
         )
@@ -359,7 +361,7 @@ def test_whatever_a_model_says_a_place_is_exact_and_nothing_raises(claims: Any) 
         found = grounded(proposal, asked, thread, pieces) if proposal is not None else None
         if isinstance(found, Found):
             assert found.unit == pieces[found.unit.number]
-            span = (ClaimKind.CAUSE, found.unit.start, found.unit.end, found.statement, "llm:m1@host#enrich-3", 0)
+            span = (ClaimKind.CAUSE, found.unit.start, found.unit.end, found.statement, "llm:m1@host#enrich-4", 0)
             assert isinstance(distil.pointed(thread, events, signatures[0], Pointed(*span)), Claim | Skipped)
 
 
@@ -510,7 +512,7 @@ def test_what_is_no_statement_by_its_form_alone_is_a_lead(kind: ClaimKind, words
     assert isinstance(found, Claim)
     assert (found.kind, found.fact, found.outcome, found.share) == (kind, None, None, 73)
     assert found.quote.text.startswith(begin)
-    assert found.rule == "llm:m1@host#enrich-3"
+    assert found.rule == "llm:m1@host#enrich-4"
 
 
 @pytest.mark.parametrize(
@@ -534,7 +536,7 @@ def test_a_lead_that_was_said_to_work_counts_nothing_and_of_what_failed_there_is
     words = "After I removed this from `mesh.toml` it starts."
     thread = document(words, HELPED)
     start = thread.text.index(HELPED)
-    more: dict[str, Any] = {"rule": "checked:llm:m1@host#enrich-3+check-1", "answer": (start, start + len(HELPED))}
+    more: dict[str, Any] = {"rule": "checked:llm:m1@host#enrich-4+check-1", "answer": (start, start + len(HELPED))}
     found = judged(thread, words, outcome=Outcome.WORKED, **more)
     assert isinstance(found, Claim)
     assert (found.share, found.outcome, found.outcome_quote) == (73, None, None)
@@ -550,7 +552,39 @@ def test_a_pull_request_that_is_no_fix_yet_is_a_lead(model: Model, answer: str, 
     events, signatures = distil_factory.events(thread)
     made = distil.pointed(thread, events, signatures[0], pointed)
     assert isinstance(made, Claim)
-    assert (pointed.is_doubted, made.share) == (answer == "no", share)
+    assert (pointed.doubt, made.share) == ("not_confirmed" if answer == "no" else None, share)
+
+
+@pytest.mark.parametrize(("sure", "share"), [("said", None), ("guess", 20), ("plan", 20)])
+@pytest.mark.parametrize(("kind", "words"), [("cause", CAUSE), ("remedy", ACT)])
+def test_what_a_model_calls_a_guess_or_a_plan_is_a_candidate_alone(
+    model: Model, kind: str, words: str, sure: str, share: int | None
+) -> None:
+    thread = document(words)
+    (pointed,) = found_by(model, thread, claim(words, kind=kind, sure=sure)).pointed
+    events, signatures = distil_factory.events(thread)
+    made = distil.pointed(thread, events, signatures[0], pointed)
+    assert isinstance(made, Claim)
+    assert made.share == share
+    assert share is None or share < LEAST_LEAD_SHARE
+    assert len(model.asked) == 1  # what counts for nothing is not asked about
+
+
+def test_where_it_happens_is_named_apart_and_makes_no_claim(model: Model) -> None:
+    where = "It happens with 2.1 on the second mesh alone."
+    found = found_by(model, document(CAUSE, where), claim(CAUSE), claim(where, kind="condition"))
+    assert [one.kind for one in found.pointed] == [ClaimKind.CAUSE]
+    assert found.refused == ()
+
+
+def test_who_says_that_a_cause_is_right_confirms_no_act(model: Model) -> None:
+    right = "Yes, that is the reason here too."
+    found = found_by(model, document(CAUSE, right), claim(CAUSE), claim(right, kind="worked", of=CAUSE))
+    assert [(one.kind, one.outcome) for one in found.pointed] == [(ClaimKind.CAUSE, None)]
+    assert len(model.asked) == 1
+    both = document(ACT, HELPED)  # the same words may say why and what helps
+    acts = found_by(model, both, claim(ACT), claim(ACT, kind="remedy"), claim(HELPED, kind="worked", of=ACT))
+    assert Outcome.WORKED in {one.outcome for one in acts.pointed}
 
 
 def test_a_lead_of_a_model_is_shown_and_counts_nothing() -> None:
@@ -683,7 +717,7 @@ def test_a_fix_says_where_it_is(words: str, template: str | None, reason: str | 
 
 def test_people_who_say_that_it_worked_need_no_name_in_their_words() -> None:
     words = "Reinstalling everything from scratch solved it."
-    found = judged(document(words), words, rule="checked:llm:m1@host#enrich-3+check-1", outcome=Outcome.WORKED)
+    found = judged(document(words), words, rule="checked:llm:m1@host#enrich-4+check-1", outcome=Outcome.WORKED)
     assert isinstance(found, Claim)
     assert (found.outcome, found.quote.text) == (Outcome.WORKED, words)
 
@@ -714,16 +748,16 @@ def test_what_an_address_asks_for_is_no_setting() -> None:
 def test_a_fix_of_which_nobody_says_where_it_is_has_the_day_of_the_post_if_a_second_reading_agrees() -> None:
     words = "I just committed a patch, this is fixed."
     thread = dated(words)
-    found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-3+check-1")
+    found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-4+check-1")
     assert isinstance(found, Claim)
     assert found.fact == Fact("fix.dated", (("date", "2026-03-02"), ("repo", "errmine-fixtures/kernels")))
     further = f"{words} If you pass no rows, none are read now."  # a condition of another sentence
     assert isinstance(
-        judged(dated(further), further, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-3+check-1"), Claim
+        judged(dated(further), further, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-4+check-1"), Claim
     )
     for other, rule in (
-        (words, "llm:m1@host#enrich-3"),
-        ("It will be fixed soon.", "checked:llm:m1@host#enrich-3+check-1"),
+        (words, "llm:m1@host#enrich-4"),
+        ("It will be fixed soon.", "checked:llm:m1@host#enrich-4+check-1"),
     ):
         refused = judged(dated(other), other, kind=ClaimKind.FIX, rule=rule)
         assert isinstance(refused, Skipped)

@@ -98,8 +98,8 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     build(home)
     claims = "SELECT kind, outcome, rule FROM claims WHERE contains(rule, 'llm:') ORDER BY kind, outcome"
     assert store.query(Places.of(home).database, claims).rows == [
-        ("cause", None, "llm:m1@batch#enrich-3"),
-        ("remedy", "worked", "checked:llm:m1@batch#enrich-3+check-1"),
+        ("cause", None, "llm:m1@batch#enrich-4"),
+        ("remedy", "worked", "checked:llm:m1@batch#enrich-4+check-1"),
     ]
     bundle = golden.bundle_bytes(home / "curated")
     build(home)
@@ -128,7 +128,7 @@ def test_a_second_reading_goes_by_files_and_its_cost_is_told_before(tmp_path: Pa
     assert written(home, file) == []
     build(home)
     assert store.query(Places.of(home).database, "SELECT rule FROM claims WHERE contains(rule, 'llm:')").rows == [
-        ("llm:m1@batch#enrich-3",)  # it named the same again
+        ("llm:m1@batch#enrich-4",)  # it named the same again
     ]
 
 

@@ -160,7 +160,7 @@ def test_what_only_a_model_claims_counts_nothing_and_says_so(mapped: Path, once:
 
 def test_provenance_names_model_host_and_prompt_and_nothing_else(once: Once, make_httpserver: HTTPServer) -> None:
     entry = entry_of(once.home, 1)
-    name = f"llm:m1@localhost:{make_httpserver.port}#enrich-3"
+    name = f"llm:m1@localhost:{make_httpserver.port}#enrich-4"
     assert entry["provenance"]["rules"][name] == 2
     picked = [piece for piece in entry["evidence"] if piece["rule"] == name]
     assert {piece["quote"] for piece in picked} == {CAUSE, ACT}
@@ -296,7 +296,7 @@ def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkey
     done = cli.run("build", "--home", home, "--workers", "1")
     assert done.code == 0
     assert "answered only in part: Nobody answers at the endpoint" in done.err
-    assert "llm:m1@127.0.0.1:9#enrich-3: 3 calls, 0 kept answers, 0 tokens" in done.out
+    assert "llm:m1@127.0.0.1:9#enrich-4: 3 calls, 0 kept answers, 0 tokens" in done.out
     run.export(Places.of(home))
     assert bundle(home) == before
 

@@ -4,7 +4,18 @@ Frozen and slotted: millions pass. A stage takes records and gives back records 
 crosses a border. Times are aware and UTC; offsets count characters (code points) of the text named beside them.
 """
 
-from pipeline.records.claims import CHECKED_RULES, MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
+from pipeline.records.claims import (
+    CHECKED_RULES,
+    MODEL_RULES,
+    Claim,
+    ClaimKind,
+    Doubt,
+    Fact,
+    Outcome,
+    Pointed,
+    Quote,
+    Role,
+)
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template, Title
 from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot, short_class
 from pipeline.records.pages import (
@@ -43,6 +54,7 @@ __all__ = [
     "Document",
     "DocumentHead",
     "DocumentKind",
+    "Doubt",
     "Event",
     "Fact",
     "Frame",

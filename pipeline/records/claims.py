@@ -127,6 +127,10 @@ class Claim:
         return self.outcome_quote or self.quote
 
 
+#: A guess of who wrote the words; what a project should or will do; a second question that was not answered with yes.
+Doubt = Literal["guess", "plan", "not_confirmed"]
+
+
 @dataclass(frozen=True, slots=True)
 class Pointed:
     """Words of a document that a reader pointed at, `document.text[start:end]`; not yet a claim."""
@@ -139,4 +143,4 @@ class Pointed:
     event: int  # place in the document's events of the error that the words are about
     outcome: Outcome | None = None  # of a remedy
     answer: tuple[int, int] | None = None  # where the outcome is said, if not in the same words
-    is_doubted: bool = False  # another reading did not agree: a lead at most
+    doubt: Doubt | None = None  # why the words are no statement, whatever they say

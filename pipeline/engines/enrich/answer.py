@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 #: Claims of one answer that are looked at.
 MOST_CLAIMS = 24
 
-Kind = Literal["cause", "remedy", "fix", "worked", "failed", "refuted"]
-_KINDS = ["cause", "remedy", "fix", "worked", "failed", "refuted"]
+Kind = Literal["cause", "remedy", "fix", "worked", "failed", "refuted", "condition"]
+Sure = Literal["said", "guess", "plan"]
+_SURE = ["said", "guess", "plan"]
+_KINDS = ["cause", "remedy", "fix", "worked", "failed", "refuted", "condition"]
 
 
 def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,6 +34,7 @@ SCHEMA: Mapping[str, Any] = _closed(
                     "until": _NUMBER,
                     "error": _NUMBER,
                     "of": _NUMBER,
+                    "sure": {"type": "string", "enum": _SURE},
                     "statement": {"type": "string"},
                 }
             ),
@@ -51,6 +54,7 @@ class Proposal(BaseModel):
     until: int
     error: int
     of: int
+    sure: Sure
     statement: str
 
 

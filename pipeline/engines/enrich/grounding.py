@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from pipeline.engines.enrich.answer import Proposal
+from pipeline.engines.enrich.answer import Proposal, Sure
 from pipeline.engines.enrich.prompt import Question
 from pipeline.lexicon import advice, gates
 from pipeline.records import Document, Skipped
@@ -38,6 +38,7 @@ class Found:
     until: Unit
     of: Unit
     error: int  # its number among the question's errors less 1
+    sure: Sure
     statement: str
 
 
@@ -67,7 +68,7 @@ def grounded(proposal: Proposal, asked: Question, document: Document, units: lis
     made_up = _made_up("\n".join(sources), proposal.statement)
     if made_up:
         return refused(document, "made_up", f"{place}: {', '.join(made_up)[:200]}")
-    return Found(proposal.kind, unit, until, of, proposal.error - 1, proposal.statement)
+    return Found(proposal.kind, unit, until, of, proposal.error - 1, proposal.sure, proposal.statement)
 
 
 def _answers(kind: str, unit: Unit, of: Unit) -> bool:

@@ -11,10 +11,12 @@ from pipeline.engines.enrich.answer import MOST_CLAIMS, Proposal, proposals
 from pipeline.engines.enrich.grounding import CHECKED_KINDS, RELATIONS, Found, grounded, refused
 from pipeline.engines.enrich.prompt import CHECK, Question, again, check, questions, shown
 from pipeline.engines.http import Refused, Tally
-from pipeline.records import CHECKED_RULES, ClaimKind, Document, Event, Outcome, Pointed, Skipped, shelf_of
+from pipeline.records import CHECKED_RULES, ClaimKind, Document, Doubt, Event, Outcome, Pointed, Skipped, shelf_of
 from pipeline.text.units import Unit, UnitKind, units
 
 _KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.FIX]] = {"cause": ClaimKind.CAUSE, "fix": ClaimKind.FIX}
+#: Claims that are no words to publish.
+_ASIDE = frozenset({"refuted", "condition"})
 _OUTCOMES = {"worked": Outcome.WORKED, "failed": Outcome.FAILED}
 
 
@@ -93,7 +95,7 @@ class Reader:
         }
         taken_back = {one.claim.of.number for one in found if one.claim.kind == "refuted"}
         pointed: list[Pointed] = []
-        for one in found:
+        for one in _without_assent(found):
             acts = untils | first_untils if one.is_again else first_untils
             each_pointed = self._pointed(document, pieces, one, firsts[one.claim.error], events, taken_back, acts)
             if isinstance(each_pointed, Pointed):
@@ -125,17 +127,18 @@ class Reader:
         taken_back: set[int],
         untils: Mapping[int, int],
     ) -> Pointed | Skipped | None:
-        """The place of a claim, why it has none, or None for one that only takes another back."""
+        """The place of a claim, why it has none, or None for one that is about another claim or where the error is."""
         claim = named.claim
         place = f"unit {claim.unit.number}"
-        if claim.kind == "refuted":
+        if claim.kind in _ASIDE:
             return None
         if claim.kind != "failed" and taken_back & {claim.unit.number, claim.of.number}:
             return refused(document, "refuted", place)
         said, ended = claim.of, claim.unit
         until = _passage(document, pieces, said, claim.until if said == ended else said)
-        rule, is_counted, is_doubted = named.name, claim.kind in CHECKED_KINDS, False
-        if is_counted or named.is_again:
+        rule, is_counted = named.name, claim.kind in CHECKED_KINDS
+        doubt: Doubt | None = None if is_counted or claim.sure == "said" else claim.sure
+        if is_counted or (named.is_again and doubt is None):
             answer = self._agrees(document, pieces, claim, error_named(events[event]), untils)
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
@@ -144,7 +147,7 @@ class Reader:
             elif named.is_again or claim.kind != "fix":
                 return refused(document, "not_confirmed", f"{place}: {answer}")
             else:  # a change that nobody says to help is still one to look at
-                is_doubted = answer == "no"
+                doubt = "not_confirmed" if answer == "no" else None
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
             start=said.start,
@@ -154,7 +157,7 @@ class Reader:
             event=event,
             outcome=_OUTCOMES.get(claim.kind),
             answer=(ended.start, ended.end) if said != ended else None,
-            is_doubted=is_doubted,
+            doubt=doubt,
         )
 
     def _agrees(
@@ -177,6 +180,18 @@ def _answered(chat: ChatModel, text: str, document: Document, *, is_again: bool)
     if claims is None:
         return Skipped("enrich", document.document_id, "answer_unusable", "claims is no list")
     return Answered(tuple(claims), said.name, is_again)
+
+
+def _without_assent(found: Sequence[_Named]) -> Iterator[_Named]:
+    """All but who says that a cause is right: it counts nothing, and there is no act to ask about a second time."""
+    kinds: dict[int, set[str]] = {}
+    for one in found:
+        if one.claim.of == one.claim.unit:
+            kinds.setdefault(one.claim.unit.number, set()).add(one.claim.kind)
+    for one in found:
+        said = kinds.get(one.claim.of.number, set())
+        if one.claim.kind != "worked" or "cause" not in said or said & {"remedy", "fix", "worked"}:
+            yield one
 
 
 def _is_act(one: _Named) -> bool:
