@@ -247,3 +247,13 @@ def test_a_task_finds_its_partitions_laid_out_as_they_were_planned(rows: list[st
     (path,) = (tmp_path / "plan").glob("*.json")
     path.write_bytes(path.read_bytes()[:-3])
     assert planning.laid_out(tmp_path / "plan", names) is None
+
+
+def test_a_home_that_grew_is_what_a_build_from_raw_alone_makes(rows: list[str], tmp_path: Path) -> None:
+    places = Places.of(tmp_path / "home")
+    for number, lines in enumerate((rows[:8], rows[8:], [edited(rows[3]), edited(rows[-1])])):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(lines), encoding="utf-8")
+        run.import_files(places.raw, [path])
+        run.verified(places, lambda home: run.build(home, workers=1, partition_documents=6))
+    assert any(name.startswith("pn") for name in shards.names(places.shards))

@@ -1,4 +1,4 @@
-"""A plan that is kept is the plan that is made from nothing, whatever came, changed or went since it was kept."""
+"""A plan that is kept holds what raw does, whatever came, changed or went since; documents lie where they lay."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pipeline.raw import RawLayer
 from pipeline.records import RawPage, kept
 from pipeline.records.kept import Seen, Verdict
 from pipeline.run.build import mapping, planning
+from pipeline.run.build.layout import Layout
 from tests.golden import SAMPLE
 from tests.rings import one_in, quick_alone
 
@@ -54,9 +55,10 @@ def told(partitions: list[mapping.Partition]) -> list[tuple[str, int, tuple[raw.
 
 
 def both(home: Path) -> tuple[list[object], list[object]]:
-    """The plan that goes on from the kept one, and the one that is made from nothing."""
+    """The plan that goes on from the kept one, and the one that is made from nothing but where documents lie."""
     went_on = planning.plan(home / "raw", partition_documents=MOST, folder=home / "plan")
-    return told(went_on), told(planning.plan(home / "raw", partition_documents=MOST))  # type: ignore[return-value]
+    anew = planning.plan(home / "raw", partition_documents=MOST, like=home / "plan")
+    return told(went_on), told(anew)  # type: ignore[return-value]
 
 
 class World:
@@ -115,7 +117,9 @@ def first_difference(home: Path, seed: int, steps: int) -> int | None:
     for number in range(steps):
         world.step()
         went_on, anew = both(home)
-        if went_on != anew:
+        lying = [refs for _, count, found in went_on for refs in found if count <= MOST]  # type: ignore[attr-defined]
+        every = RawLayer(home / "raw").documents()
+        if went_on != anew or sorted(lying, key=lambda refs: refs.document_key) != every:
             return number
     return None
 
@@ -134,6 +138,34 @@ def test_the_plan_is_what_raw_says_of_itself(tmp_path: Path) -> None:
     keyed = [(mapping.hashed(one.document_key), one) for one in every]
     assert [one[2] for one in anew] == [tuple(found) for _, found in mapping.leaves(keyed, "", MOST)]  # type: ignore[index]
     assert [one[2] for one in both(tmp_path)[0]] == [one[2] for one in anew]  # type: ignore[index]
+
+
+def test_documents_that_come_later_lie_together_and_stay_where_they_are(tmp_path: Path) -> None:
+    rng, layer = random.Random(7), RawLayer(tmp_path / "raw")
+    layer.append([page(rng, number) for number in range(8)])
+    first, _ = both(tmp_path)
+    layer.append([page(rng, number) for number in range(20, 24)])
+    layer.append([replace(page(rng, 2), part="answers")])  # of one that was there
+    later, anew = both(tmp_path)
+    assert later == anew
+    keys = [[refs.document_key for refs in found] for _, _, found in later]  # type: ignore[attr-defined]
+    late = sorted(f"github.com/errmine-fixtures/a#{number}" for number in range(20, 24))
+    assert [sorted(some) for some in keys[-2:]] == [late[:MOST], late[MOST:]]
+    assert keys[:-2] == [[refs.document_key for refs in found] for _, _, found in first]  # type: ignore[attr-defined]
+    assert len({one[0] for one in later} - {one[0] for one in first}) == 3  # type: ignore[index]
+    layer.append([page(rng, number) for number in range(24, 28)])
+    assert [one[1] for one in both(tmp_path)[0]][-3:] == [MOST, MOST, 2]  # type: ignore[index]
+
+
+def test_documents_stay_where_they_lie_where_one_is_forgotten(tmp_path: Path) -> None:
+    rng, layer = random.Random(8), RawLayer(tmp_path / "raw")
+    for some in (range(8), range(20, 26)):
+        layer.append([page(rng, number) for number in some])
+        before, _ = both(tmp_path)
+    layer.forget("github.com/errmine-fixtures/a#21")
+    after, anew = both(tmp_path)
+    assert after == anew
+    assert len({one[0] for one in after} - {one[0] for one in before}) == 1  # type: ignore[index]
 
 
 def without(rule: str) -> Callable[[pytest.MonkeyPatch], None]:
@@ -163,11 +195,20 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def unparted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A partition that is kept never parts."""
-    real = planning._grown
-    monkeypatch.setattr(
-        planning, "_grown", lambda there, new, folder, most: real(there, new, folder, 999 if there else most)
-    )
+    """A late partition takes all that come."""
+    real = Layout.with_those
+    monkeypatch.setattr(Layout, "with_those", lambda self, came, made, most: real(self, came, made, 999))
+
+
+def unlaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody compares where documents lie with what the plan was made of."""
+    real = planning._Kept.read
+
+    def read(folder: Path) -> planning._Kept:
+        found = real(folder)
+        return replace(found, layout=kept.sha256(Layout.read(folder / "layout", found.made).body()))
+
+    monkeypatch.setattr(planning._Kept, "read", read)
 
 
 MUTANTS = {
@@ -175,11 +216,12 @@ MUTANTS = {
     "segments that went": without("segments"),
     "the order of pages": unordered,
     "bytes of the plan": unchecked,
-    "partitions that part": unparted,
+    "late partitions that are full": unparted,
+    "where documents lie": unlaid,
 }
 
 
-@pytest.mark.parametrize("mutant", one_in(5, MUTANTS))
+@pytest.mark.parametrize("mutant", one_in(6, MUTANTS))
 def test_each_rule_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
     MUTANTS[mutant](monkeypatch)
     assert any(is_wrong(tmp_path / str(seed), seed) for seed in (3, *range(20)))

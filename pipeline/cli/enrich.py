@@ -145,8 +145,7 @@ def _asked(chosen: Settings, section: Enrich, reader: Reader, most: int | None, 
     engines = Engines(reader=reader, reads_all=section.threads == "all")
     with progress_bar(is_quiet=is_quiet) as progress:
         found = enriching.asked(
-            places.raw,
-            places.shards,
+            places,
             engines,
             partition_documents=chosen.build.partition_documents,
             most=most,

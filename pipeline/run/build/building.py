@@ -210,7 +210,8 @@ def extract(places: Places, names: Sequence[str], *, partition_documents: int, l
     chosen = planning.laid_out(places.plan, names)
     if chosen is None:
         wanted = set(names)
-        chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
+        every = plan(places.raw, partition_documents=partition_documents, like=places.planned)
+        chosen = [one for one in every if one.name in wanted]
     done = map_partitions(chosen, raw_path=places.raw, shard_folder=places.shards, workers=1, limits=limits)
     return sum(1 for _ in done)
 

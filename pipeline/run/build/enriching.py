@@ -21,6 +21,7 @@ from pipeline.records.summary import count
 from pipeline.run import shards
 from pipeline.run.build.engines import Added, Engines
 from pipeline.run.build.mapping import Partition, finished, partition_of, shards_of
+from pipeline.run.build.places import Places
 from pipeline.run.build.planning import plan
 
 #: Told of (stage, items done, items in all).
@@ -47,8 +48,7 @@ def enrich(
 
 
 def asked(
-    raw_path: Path,
-    shard_folder: Path,
+    places: Places,
     engines: Engines,
     *,
     partition_documents: int,
@@ -60,12 +60,12 @@ def asked(
     With a reader whose service is a batch file this asks, or takes, everything that a build would ask. At most `most`
     threads, the most useful first.
     """
-    partitions = plan(raw_path, partition_documents=partition_documents)
-    names = finished(partitions, shard_folder)
-    there = shards_of(shard_folder)
+    partitions = plan(places.raw, partition_documents=partition_documents, like=places.planned)
+    names = finished(partitions, places.shards)
+    there = shards_of(places.shards)
     result = shards.read([paths for name, paths in sorted(there.items()) if partition_of(name) in names])
     built = [partition for partition in partitions if partition.name in names]
-    made, threads = _read(result, built, engines, raw_path=raw_path, most=most, progress=progress)
+    made, threads = _read(result, built, engines, raw_path=places.raw, most=most, progress=progress)
     return Asked(threads, len(made.claims), (*made.unread, *made.refused), len(partitions) - len(built))
 
 

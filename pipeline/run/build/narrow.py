@@ -29,6 +29,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "documents": pa.schema(
         [
             *_PLACE,
+            ("document_key", _STRING),  # null where it is the document's id
             *((name, _OF["documents"].field(name).type) for name in ("document_id", "opened_at", "source")),
             ("hidden_count", pa.int64()),
             ("code", _STRING),

@@ -1,11 +1,10 @@
 """The plan of a build: everything current in raw, in partitions; kept, so that the next one reads what came since.
 
-Documents fall into partitions by a hash of their key: a partition holds all keys whose hashes begin with its bits, and
-parts in two where they are too many, each by itself. So partitions follow from the documents alone, and no growth
-renames all.
+Documents of a first plan fall into partitions by a hash of their key: a partition holds all keys whose hashes begin
+with its bits, and parts in two where they are too many. Documents that come later lie in late partitions (`layout`).
 
 A segment of raw never changes: to a plan that is kept only those pages are added whose segments it does not know, each
-to the partition that its document falls into. Wherever anything else differs it is made from nothing.
+to the partition that its document lies in. Wherever anything else differs it is made from nothing but the layout.
 """
 
 from __future__ import annotations
@@ -25,38 +24,46 @@ import pyarrow.parquet as pq
 
 from pipeline import packs, raw
 from pipeline.lexicon import repositories
-from pipeline.records import kept
+from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
 from pipeline.run.build import mapping
+from pipeline.run.build.layout import FIRST, NEW, Layout, is_late, late
 from pipeline.run.build.mapping import Partition
 from pipeline.run.shards.columns import Table
 
-#: In the folder of a kept plan, what says of it all but the pages.
-_LIST = "plan.json"
+#: In the folder of a kept plan, what says of it all but the pages, and in which partition each document lies.
+_LIST, _LAYOUT = "plan.json", "layout"
 #: What is done where it is damaged.
 CURE = "`errmine build` plans anew from raw."
 _PAGES = Table(raw.PageRef)
 
 
-def plan(raw_path: Path, *, partition_documents: int, folder: Path | None = None) -> list[Partition]:
+def plan(
+    raw_path: Path, *, partition_documents: int, folder: Path | None = None, like: Path | None = None
+) -> list[Partition]:
     """The partitions of everything current in raw, of at most so many documents each, sorted by their bits.
 
-    What is kept in `folder` is not read from raw again; the plan is kept there then, where the disk takes it.
+    What is kept in `folder` is not read from raw again; the plan is kept there then, where the disk takes it. Documents
+    lie as the plan in the folder `like` has them, which is only read.
     """
     brought = packs.active().digest(*mapping.READING)
     made = _made(partition_documents)
     layer = raw.RawLayer(raw_path)
     files, hidden = {path.name: path for path in layer.index.files()}, told_of(layer.hidden())
     before = _Kept() if folder is None else _Kept.read(folder)
-    if not all(stands_by(before, _Kept(made, hidden, frozenset(files))).values()):
+    lying = folder or like
+    layout = Layout() if lying is None else Layout.read(lying / _LAYOUT, made)
+    is_told = kept.sha256(layout.body()) == before.layout
+    if not (is_told and all(stands_by(before, _Kept(made, hidden, frozenset(files))).values())):
         before = _Kept()
     new = [ref for name in sorted(files.keys() - before.segments) for ref in layer.shown(files[name])]
     try:
-        changed = _grown(before.leaves, new, folder, partition_documents)
+        changed = _grown(before.leaves, new, layout, _Way(folder, made, partition_documents))
     except Damaged:
         before = _Kept()
-        changed = _grown({}, [ref for path in files.values() for ref in layer.shown(path)], None, partition_documents)
+        new = [ref for path in files.values() for ref in layer.shown(path)]
+        changed = _grown({}, new, layout, _Way(None, made, partition_documents))
     leaves = {bits: leaf for bits, leaf in before.leaves.items() if bits not in changed.gone}
     leaves |= {bits: _leaf(bits, pages, brought) for bits, pages in changed.pages.items()}
     after = _Kept(made, hidden, frozenset(files), leaves)
@@ -65,7 +72,7 @@ def plan(raw_path: Path, *, partition_documents: int, folder: Path | None = None
     return [
         Partition(
             leaf.name,
-            _Documents(_Place(raw_path, folder, bits), leaf)
+            _Documents(_Place(raw_path, folder, bits, made), leaf)
             if folder is not None and leaf.sha256
             else tuple(raw.current(changed.pages[bits])),
             brought,
@@ -111,7 +118,8 @@ class _Kept:
     made: str = ""  # by what
     hidden: str = ""  # a digest of what is forgotten
     segments: frozenset[str] = frozenset()
-    leaves: Mapping[str, _Leaf] = field(default_factory=dict)  # by bits
+    leaves: Mapping[str, _Leaf] = field(default_factory=dict)  # by bits, or as `layout.late` has it
+    layout: str = ""  # sha256 of where the documents lie
 
     @classmethod
     def read(cls, folder: Path) -> _Kept:
@@ -119,7 +127,7 @@ class _Kept:
         try:
             found = kept.unsealed_json(folder / _LIST)
             leaves = {bits: _Leaf(name, count, told) for bits, name, count, told in found["leaves"]}
-            return cls(found["made"], found["hidden"], frozenset(found["segments"]), leaves)
+            return cls(found["made"], found["hidden"], frozenset(found["segments"]), leaves, found["layout"])
         except (Damaged, KeyError, TypeError, ValueError):
             return cls()
 
@@ -144,28 +152,57 @@ class _Changed:
 
     pages: Mapping[str, list[raw.PageRef]]  # of every partition that got some, by bits, in the order of raw
     gone: frozenset[str]  # bits of the partitions in whose place these stand
+    layout: Layout
 
 
-def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], folder: Path | None, most: int) -> _Changed:
-    """What `new` pages do to the partitions `leaves`, whose pages lie in `folder`.
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a plan is made."""
+
+    folder: Path | None  # where the pages of its partitions lie
+    made: str  # by what
+    most: int  # documents of a partition
+
+
+def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], layout: Layout, way: _Way) -> _Changed:
+    """What `new` pages do to the partitions `leaves`, whose documents lie as `layout` says.
 
     Raises:
-        Damaged: those of one of them are not what was written.
+        Damaged: the pages of one of them are not what was written.
     """
+    hashes = {key: mapping.hashed(key) for key in sorted({repositories.current_key(ref.document_key) for ref in new})}
+    if not leaves:  # all of raw is new: some that were there may be forgotten
+        layout = layout.only(hashes.values())
+    numbers = layout.of(list(hashes.values()))
+    came = [hashed for hashed, number in zip(hashes.values(), numbers, strict=True) if number == NEW]
+    layout = layout.with_those(came, way.made, way.most)
+    number_of = dict(zip(hashes, layout.of(list(hashes.values())), strict=True))
     falling: dict[str, list[raw.PageRef]] = {}
-    ordered = sorted(leaves)
+    ordered = sorted(bits for bits in leaves if not is_late(bits))
     for ref in new:
-        bits = _falls_into(mapping.bits_of(repositories.current_key(ref.document_key)), ordered)
+        key = repositories.current_key(ref.document_key)
+        number = number_of[key]
+        bits = _falls_into(mapping.bits_of(key), ordered) if number == FIRST else late(number)
         falling.setdefault(bits, []).append(ref)
     pages: dict[str, list[raw.PageRef]] = {}
-    for bits, came in sorted(falling.items()):
-        there = _read(folder, bits, leaves[bits]) if folder is not None and bits in leaves else []
-        of_key: dict[str, list[tuple[int, raw.PageRef]]] = {}
-        for place, ref in enumerate(in_order(there, came)):
-            of_key.setdefault(repositories.current_key(ref.document_key), []).append((place, ref))
-        for part, keys in mapping.leaves([(mapping.hashed(key), key) for key in sorted(of_key)], bits, most):
-            pages[part] = [ref for _, ref in sorted((one for key in keys for one in of_key[key]), key=itemgetter(0))]
-    return _Changed(pages, frozenset(falling) & leaves.keys())
+    for bits, refs in sorted(falling.items()):
+        there = _read(way.folder, bits, leaves[bits]) if way.folder is not None and bits in leaves else []
+        pages |= _parted(bits, in_order(there, refs), way.most)
+    return _Changed(pages, frozenset(falling) & leaves.keys(), layout)
+
+
+def _parted(bits: str, refs: Sequence[raw.PageRef], most: int) -> dict[str, list[raw.PageRef]]:
+    """The pages of a partition, or of those in which it parts where its documents are too many."""
+    if is_late(bits):
+        return {bits: list(refs)}
+    of_key: dict[str, list[tuple[int, raw.PageRef]]] = {}
+    for place, ref in enumerate(refs):
+        of_key.setdefault(repositories.current_key(ref.document_key), []).append((place, ref))
+    parts = mapping.leaves([(mapping.hashed(key), key) for key in sorted(of_key)], bits, most)
+    return {
+        part: [ref for _, ref in sorted((one for key in keys for one in of_key[key]), key=itemgetter(0))]
+        for part, keys in parts
+    }
 
 
 def _falls_into(bits: str, ordered: Sequence[str]) -> str:
@@ -198,10 +235,12 @@ def _written(folder: Path, made: _Kept, changed: _Changed) -> _Kept:
             pq.write_table(_PAGES.write(pages), out, compression="zstd", compression_level=1)
             kept.write(_path(folder, bits), out.getvalue())
             leaves[bits] = replace(leaves[bits], sha256=kept.sha256(out.getvalue()))
+        kept.write(folder / _LAYOUT, body := changed.layout.body())
         rows = [[bits, leaf.name, leaf.count, leaf.sha256] for bits, leaf in sorted(leaves.items())]
         told = {"made": made.made, "hidden": made.hidden, "segments": sorted(made.segments), "leaves": rows}
+        told["layout"] = kept.sha256(body)
         kept.write(folder / _LIST, kept.sealed_json(told))
-        wanted = {_LIST, *(_path(folder, bits).name for bits in leaves)}
+        wanted = {_LIST, _LAYOUT, *(_path(folder, bits).name for bits in leaves)}
         for path in folder.iterdir():
             if path.name not in wanted:
                 path.unlink(missing_ok=True)
@@ -229,13 +268,14 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
         return
     found = _Kept.read(folder)
     yield KeptFile(path, KeptKind.PLAN, Verdict.OK if found.made else Verdict.DAMAGED, CURE)
-    for bits, leaf in sorted(found.leaves.items()):
+    files = {_path(folder, bits): leaf.sha256 for bits, leaf in sorted(found.leaves.items())}
+    for place, told in {folder / _LAYOUT: found.layout, **files}.items() if found.made else ():
         try:
-            kept.checked(_path(folder, bits), leaf.sha256)
+            kept.checked(place, told)
         except Damaged as error:
             yield KeptFile(error.path, KeptKind.PLAN, error.verdict, CURE)
         else:
-            yield KeptFile(_path(folder, bits), KeptKind.PLAN, Verdict.OK, CURE)
+            yield KeptFile(place, KeptKind.PLAN, Verdict.OK, CURE)
 
 
 def told_of(hidden: Iterable[str]) -> str:
@@ -250,6 +290,7 @@ class _Place:
     raw: Path
     folder: Path
     bits: str
+    made: str  # by what the plan was made
 
 
 class _Documents(Sequence[raw.DocumentRefs]):
@@ -278,8 +319,24 @@ class _Documents(Sequence[raw.DocumentRefs]):
         try:
             return raw.current(_read(place.folder, place.bits, self._leaf))
         except Damaged:  # since it was planned
-            every = raw.RawLayer(place.raw).documents()
-            return [refs for refs in every if mapping.bits_of(refs.document_key).startswith(place.bits)]
+            return self._of_raw()
+
+    def _of_raw(self) -> list[raw.DocumentRefs]:
+        place = self._place
+        layout = Layout.read(place.folder / _LAYOUT, place.made)
+        if not layout.made:  # nobody knows what the plan was
+            disk.clear(place.folder / _LIST)
+            raise StoreError(f"{place.folder}: the plan is damaged", path=place.folder, hint=CURE)
+        every = raw.RawLayer(place.raw).documents()
+        numbers = layout.of([mapping.hashed(refs.document_key) for refs in every])
+        return [refs for refs, number in zip(every, numbers, strict=True) if _lies_in(place.bits, refs, number)]
+
+
+def _lies_in(bits: str, refs: raw.DocumentRefs, number: int) -> bool:
+    """Whether a document, of whose late partition this is the number, lies in the partition of these bits."""
+    if is_late(bits) or number >= 0:
+        return bits == late(number)
+    return mapping.bits_of(refs.document_key).startswith(bits)
 
 
 # ---------------------------------------------------------------- laid out for other machines

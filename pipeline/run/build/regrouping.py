@@ -95,7 +95,7 @@ def foreseen(
     """
     decided = reduce.read(overrides)
     store.meta(places.database)
-    partitions = plan(places.raw, partition_documents=partition_documents)
+    partitions = plan(places.raw, partition_documents=partition_documents, like=places.planned)
     last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
     with _shard_folder(places, is_kept=is_kept) as folder, uncollected():
         used = _mapped(places, partitions, folder, workers=workers, limits=limits)

@@ -324,7 +324,7 @@ class Rows:
         self._wanted(signature_ids)
         return self._rows(
             """SELECT signature_id, event_id FROM events JOIN wanted ON id = signature_id
-            ORDER BY document_id, ordinal, shard, place"""
+            ORDER BY document_id, ordinal, event_id, shard, place"""
         )
 
     def messages_of(self, document_ids: Iterable[str]) -> list[tuple[str, str, str]]:
@@ -335,7 +335,7 @@ class Rows:
             f"""SELECT document_id, event.message, signature.signature_id
             FROM {self._source("events", self._of_shards("events", shards_there))} JOIN files USING (filename)
             JOIN wanted ON id = document_id WHERE signature.signature_id IS NOT NULL
-            ORDER BY document_id, ordinal, shard_number, file_row_number"""  # noqa: S608  (from this module)
+            ORDER BY document_id, ordinal, event_id, shard_number, file_row_number"""  # noqa: S608  (from this module)
         )
 
     def foreign(self) -> Iterator[shards.DocumentRow]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 #: What `narrow` keeps of every row of some shards, by kind; a row is at a place of a shard.
 NARROW = {
     "documents": """
-SELECT shard_number AS shard, file_row_number AS place, document_id, opened_at, source,
-    hidden_count::BIGINT AS hidden_count, record.code AS code, payload IS NOT NULL AS is_foreign, digest
+SELECT shard_number AS shard, file_row_number AS place, nullif(document_key, document_id) AS document_key, document_id,
+    opened_at, source, hidden_count::BIGINT AS hidden_count, record.code AS code, payload IS NOT NULL AS is_foreign,
+    digest
 FROM {documents} JOIN files USING (filename) LEFT JOIN (
-    SELECT shard_number, unnest(documents) AS file_row_number, digest FROM {origins} JOIN files USING (filename)
+    SELECT shard_number, unnest(documents) AS file_row_number, document_key, digest
+    FROM {origins} JOIN files USING (filename)
 ) USING (shard_number, file_row_number)
 """,
     "events": """
@@ -26,7 +28,8 @@ FROM {claims} JOIN files USING (filename)
 SELECT shard_number AS shard, file_row_number AS place, stage, reason FROM {skipped} JOIN files USING (filename)
 """,
 }
-#: Of a document that several keys lead to the last row counts, with the digests of all; there are few such ones.
+#: Of a document that several keys lead to the row of the last key counts, with the digests of all; there are few such
+#: ones. In which shard a row lies decides nothing.
 DOCUMENTS = """
 CREATE OR REPLACE TABLE documents AS
 WITH several AS (SELECT document_id FROM every_document GROUP BY document_id HAVING count(*) > 1)
@@ -36,16 +39,17 @@ UNION ALL
 SELECT document_id, last.*, digest FROM (
     SELECT document_id,
         arg_max({shard: shard, place: place, opened_at: opened_at, code: code, is_foreign: is_foreign},
-            {shard: shard, place: place}) AS last,
-        string_agg(digest, '' ORDER BY shard, place) AS digest
+            {key: coalesce(document_key, document_id), place: place}) AS last,
+        string_agg(digest, '' ORDER BY coalesce(document_key, document_id), place) AS digest
     FROM every_document SEMI JOIN several USING (document_id) GROUP BY document_id
 )
 """
 #: Where the signatures that are asked for are seen first, and what all their events say.
 FIRSTS = """
 CREATE OR REPLACE TABLE firsts AS
-SELECT signature_id, arg_min({shard: shard, place: place}, {document_id: document_id, ordinal: ordinal, shard: shard,
-    place: place}) AS first, count(*) AS count, min(coalesce(posted_at, opened_at)) AS seen,
+SELECT signature_id, arg_min({shard: shard, place: place}, {document_id: document_id, ordinal: ordinal,
+    event_id: event_id, shard: shard, place: place}) AS first, count(*) AS count,
+    min(coalesce(posted_at, opened_at)) AS seen,
     bool_or(is_gate_complete) AS is_gate_complete, bool_and(is_truncated) AS is_truncated,
     bool_or(severity = 'official') AS is_official
 FROM (SELECT * FROM events JOIN wanted ON id = signature_id)

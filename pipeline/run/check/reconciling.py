@@ -54,7 +54,7 @@ def reconcile(places: Places, *, partition_documents: int) -> Summary:
         elif any(page.form in _OFFICIAL for page in pages):
             official.append(pages)
     stages = [count("raw", taken=len(current), given=len(current) - len(damaged), lost=damaged)]
-    partitions = plan(places.raw, partition_documents=partition_documents)
+    partitions = plan(places.raw, partition_documents=partition_documents, like=places.planned)
     done = finished(partitions, places.shards)
     differing = [asdict(found) for found in _differing(official)]
     figures = {
