@@ -53,6 +53,8 @@ _AGREED = 0.8
 _SHOWN = 0.2
 #: Dialects of lines that any program prints.
 _ANYONES_FORMS = frozenset({"exception-line", "generic", "object", "log"})
+#: What makes a repository of a row one that several may fit.
+_PATTERN = frozenset("*?[")
 #: A class of an exception that words name.
 _NAMED = warm.pattern(r"\b[A-Za-z_][\w.]{0,120}(?:Error\b|Exception\b|\$[A-Z]\w{2,60})")
 
@@ -268,12 +270,25 @@ def _by_repo(known: tuple[str, ...], clues: Clues) -> bool:
 def _claiming(repo: str) -> frozenset[tuple[str, ...]]:
     """The repositories of each row that has this one among them."""
     names = repositories.names(repo)  # a row may know a repository by a former name
-    return frozenset(
-        repos
-        for row in _domains()
-        for repos in (row.repos, row.language_repos)
-        if any(fnmatchcase(name, known) for name in names for known in repos)
-    )
+    by_name, by_pattern = _claimants()
+    every = [one for name in names for one in (name, *([f"{name.partition('/')[0]}/*"] if "/" in name else []))]
+    named = (repos for name in every for repos in by_name.get(name, ()))
+    fitting = (repos for known, repos in by_pattern if any(fnmatchcase(name, known) for name in names))
+    return frozenset((*named, *fitting))
+
+
+@packs.cached  # nearly all are names or owners: to try each as a pattern took 150,000 comparisons for 150 repositories
+def _claimants() -> tuple[dict[str, list[tuple[str, ...]]], list[tuple[str, tuple[str, ...]]]]:
+    """The repositories of the rows that have one of this name, or all of an owner, and of rows with another pattern."""
+    by_name: dict[str, list[tuple[str, ...]]] = {}
+    by_pattern: list[tuple[str, tuple[str, ...]]] = []
+    for repos in (repos for row in _domains() for repos in (row.repos, row.language_repos)):
+        for known in repos:
+            if _PATTERN.isdisjoint(known.removesuffix("/*")) and known.count("/") == 1:
+                by_name.setdefault(known, []).append(repos)
+            else:
+                by_pattern.append((known, repos))
+    return by_name, by_pattern
 
 
 def _by_form(row: _Domain, clues: Clues) -> bool:
