@@ -121,12 +121,16 @@ CHECK = Task(
     most_tokens=400,
 )
 
-#: What is asked of a claim; A is the passage that describes the act, B the one that tells how it ended. Causes and
-#: remedies are asked about where a second reading alone finds them: of 25 statements that it added, unasked, to those
-#: of 62 threads of `tune` eight were right, and seven were plans, guesses or remarks.
+#: What is asked of a claim; A is the passage that describes the act, B the one that tells how it ended. A model that
+#: is asked for all that a thread says names fragments too: of 34 causes and acts that were stated unasked two readers
+#: called 11 right, 4 wrong and 10 vague.
 CHECKED: Mapping[str, str] = {
-    "cause": "Does A say, as a conclusion and not as a guess or a question, why the error happens?",
-    "remedy": "Does A say, not as a plan or a question, what to do against the error, or what made it go away?",
+    "cause": "Does A by itself tell somebody who has this error and reads nothing else why it happens, as a conclusion "
+    "and not as a guess or a question? Answer no where A tells of another problem, only repeats the error, or needs "
+    "words that are not in it to be understood.",
+    "remedy": "Does A by itself tell somebody who has this error and reads nothing else what they can do against it, "
+    "not as a plan or a question? Answer no where A tells of another problem or of what was looked at, or needs words "
+    "that are not in it to be understood.",
     "worked": "Does B say that what A describes made the error go away, or avoided it?",
     "failed": "Does B say that what A describes was tried and did not make the error go away?",
     "fix": "Does A say that the project's own code was changed, merged or released so that the error no longer occurs?",

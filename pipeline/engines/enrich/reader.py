@@ -138,16 +138,16 @@ class Reader:
         until = _passage(document, pieces, said, claim.until if said == ended else said)
         rule, is_counted = named.name, claim.kind in CHECKED_KINDS
         doubt: Doubt | None = None if is_counted or claim.sure == "said" else claim.sure
-        if is_counted or (named.is_again and doubt is None):
+        if doubt is None:
             answer = self._agrees(document, pieces, claim, error_named(events[event]), untils)
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
             if answer == "yes":
                 rule = f"{CHECKED_RULES}{rule}+{CHECK.version}" if is_counted else f"{rule}+{CHECK.version}"
-            elif named.is_again or claim.kind != "fix":
+            elif claim.kind in _OUTCOMES:
                 return refused(document, "not_confirmed", f"{place}: {answer}")
-            else:  # a change that nobody says to help is still one to look at
-                doubt = "not_confirmed" if answer == "no" else None
+            elif answer == "no" or claim.kind != "fix":  # a change that nobody says to help is still one to look at
+                doubt = "not_confirmed"
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
             start=said.start,
