@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from pipeline import cluster
@@ -19,7 +17,6 @@ from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
 from pipeline.run.build import entries, making, narrow, reduce, results, worded
-from pipeline.run.build import rows as reading
 from pipeline.run.build.rows import Rows, laid_out, opened
 from tests import histories
 from tests.test_closings import pull, thread
@@ -242,23 +239,8 @@ def test_drafts_of_batches_are_those_of_everything_at_once(both: Both) -> None:
             assert drafting.draft(found) == whole.draft(found)
 
 
-def test_records_have_the_order_of_shards_whichever_file_is_decoded_first(
-    both: Both, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken, begun, other = reading._taken, list[str](), threading.Event()
-
-    def first_one_last(path: str, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        begun.append(path)
-        if path == begun[0]:
-            assert other.wait(timeout=60)
-        found = taken(path, places, columns)
-        if path != begun[0]:
-            other.set()
-        return found
-
-    monkeypatch.setattr(reading, "_taken", first_one_last)
+def test_records_that_are_looked_up_are_those_of_the_tables_in_the_order_of_shards(both: Both) -> None:
     both.rows.lay_out([[one.signature_id for one in both.rows.templates()]], both.folder / "alone")
-    assert len(begun) > 1
     assert laid_out(both.folder / "alone", 0).events == tuple(row for row in both.result.events if row.signature)
 
 

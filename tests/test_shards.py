@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -247,7 +249,7 @@ def test_a_shard_without_one_of_its_files_is_not_listed(tmp_path: Path) -> None:
 
 def test_writing_leaves_no_other_file(tmp_path: Path) -> None:
     shards.write(tmp_path, "a", result())
-    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.json", *["a.parquet"] * 5]
+    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.arrow", "a.json", *["a.parquet"] * 5]
 
 
 def test_a_lone_surrogate_becomes_one_replacement_character(tmp_path: Path) -> None:
@@ -304,9 +306,18 @@ def test_a_shard_that_is_not_what_was_written_is_named(name: str, tmp_path: Path
         shards.check(paths)
 
 
+@pytest.mark.parametrize("kind", ["documents", "events", "claims", "skipped"])
+def test_rows_that_are_looked_up_are_those_of_the_table(tmp_path: Path, kind: str) -> None:
+    one = shards.write(tmp_path, "a", result())
+    table = pq.read_table(getattr(one, kind))
+    every = list(range(len(table)))
+    for places in ([], every[-1:], every):
+        assert shards.taken(one.rows, kind, places).equals(table.take(pa.array(places, pa.int64())))
+
+
 def test_every_kept_file_of_shards_has_a_verdict(tmp_path: Path) -> None:
     one, other = (shards.write(tmp_path, name, result()) for name in "ab")
-    assert [file.verdict for file in shards.kept_files(tmp_path)] == ["ok"] * 12
+    assert [file.verdict for file in shards.kept_files(tmp_path)] == ["ok"] * 14
     flip(one.claims, 0)
     other.skipped.unlink()
     bad = {file.path: file.verdict for file in shards.kept_files(tmp_path) if file.verdict != "ok"}

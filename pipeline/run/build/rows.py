@@ -7,10 +7,8 @@ few columns; beyond its share of memory they lie on the disk.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,10 +32,6 @@ from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPE
 
 #: What DuckDB may hold at once; the rest of its tables and sorts goes to the disk.
 _MEMORY = "768MB"
-#: Files of shards that are decoded at once, by Arrow and without Python's lock, for which they wait between. Of 198
-#: files four threads took 0.35 s where one took 0.54, on two cores that others used too, for a ninth more of CPU;
-#: sixteen took as long as one, for a third more.
-_DECODED_AT_ONCE = 4
 #: Engines without tables that the next builds of this process take: to start one and to end it takes 25 ms of CPU.
 _WAITING: list[duckdb.DuckDBPyConnection] = []
 #: The database in memory that has the tables of one build.
@@ -111,7 +105,7 @@ def opened(
             ending.callback(engine.close)
             engine.execute(f"ATTACH ':memory:' AS {_TABLES}")
             with _cursor(engine) as connection:
-                yield Rows(connection, used, added, threads=threads, last=last)
+                yield Rows(connection, used, added, last=last)
             engine.execute(f"DETACH {_TABLES}")
             ending.pop_all()
         _WAITING.append(engine)
@@ -170,12 +164,11 @@ class Rows:
         used: Sequence[shards.ShardPaths],
         added: Sequence[shards.ShardPaths],
         *,
-        threads: int,
         last: narrow.Kept,
     ) -> None:
         self._connection = connection
-        self._threads = threads
         every = [*used, *added]
+        self._lying = [one.rows for one in every]
         self._files = {kind: [str(getattr(one, kind)) for one in every] for kind in _SCHEMAS}
         for kind in ("documents", "events", "skipped", "origins"):  # of what was added only the claims are asked for
             self._files[kind] = self._files[kind][: len(used)]
@@ -471,14 +464,11 @@ class Rows:
     def _taken(self, kind: str, places: Iterable[tuple[int, int]]) -> pa.Table:
         """The rows at these places, which are in order."""
         schema = _SCHEMAS[kind].schema
-        wanted = [
-            (self._files[kind][shard], [place for _, place in inside])
+        found = [
+            shards.taken(self._lying[shard], kind, [place for _, place in inside])
             for shard, inside in groupby(places, key=itemgetter(0))
         ]
-        if not wanted:
-            return schema.empty_table()
-        with ThreadPoolExecutor(min(self._threads, _DECODED_AT_ONCE, len(wanted))) as pool:
-            return pa.concat_tables(pool.map(lambda one: _taken(one[0], one[1], schema.names), wanted))
+        return pa.concat_tables(found) if found else schema.empty_table()
 
     def _wanted(self, ids: Iterable[str]) -> None:
         self._put("wanted", pa.table({"id": pa.array(sorted(set(ids)), pa.string())}))
@@ -510,19 +500,3 @@ def _may_hold(file: pq.ParquetFile, group: int, batch: int) -> bool:
     """Whether rows of a batch may be in a group of rows of a file whose first column is their batch."""
     told = file.metadata.row_group(group).column(0).statistics
     return told is None or not told.has_min_max or told.min <= batch <= told.max
-
-
-def _taken(path: str, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
-    """The rows of a file at these places, sorted; groups of rows that have none of them are not read."""
-    with pq.ParquetFile(path) as file:
-        groups, kept, before, passed = [], [], 0, 0
-        for number in range(file.num_row_groups):
-            after = before + file.metadata.row_group(number).num_rows
-            inside = places[bisect_left(places, before) : bisect_left(places, after)]
-            if inside:
-                groups.append(number)
-                kept += [place - passed for place in inside]
-            else:
-                passed += after - before
-            before = after
-        return file.read_row_groups(groups, columns=columns, use_threads=False).take(kept)

@@ -7,9 +7,10 @@
     <folder>/claims/<name>.parquet      one row a claim, its quotes flattened
     <folder>/skipped/<name>.parquet     one row an item that could not go on
     <folder>/origins/<name>.parquet     one row a document: its digest, and which rows of the four came from it
-    <folder>/lists/<name>.json          sha256 of the five, and of itself: see `kept`
+    <folder>/rows/<name>.arrow          the rows of the first four once more, as who looks a few of them up needs them
+    <folder>/lists/<name>.json          sha256 of the six, and of itself: see `kept`
 
-A shard is immutable and counts only when all six files are there; equal documents give equal bytes, whether they were
+A shard is immutable and counts only when all seven files are there; equal documents give equal bytes, whether they were
 mapped or carried over from a shard before. Workers anywhere
 write shards, one task loads them: see `store`.
 """
@@ -43,6 +44,7 @@ from pipeline.run.shards.files import (
     read_documents,
     read_events,
     read_skipped,
+    taken,
     write,
     write_parts,
 )
@@ -74,6 +76,7 @@ __all__ = [
     "read_documents",
     "read_events",
     "read_skipped",
+    "taken",
     "write",
     "write_parts",
 ]
