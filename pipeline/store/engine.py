@@ -294,7 +294,7 @@ def sign(path: Path) -> str:
             return known
     try:
         with glanced_at(path):
-            told = f"{sorted(opening.meta(path).items())} {reading.source_counts(path)}"
+            told = f"{opening.meta_digest(path)} {reading.source_counts(path)}"
     except (OSError, StoreError, ConfigError):
         return ""
     found = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
