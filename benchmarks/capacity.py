@@ -154,6 +154,7 @@ def quick() -> None:
 def run_stage(stage: str, home: Path, workers: int) -> None:
     """Do one stage in this process, and print its CPU seconds and peak memory."""
     from pipeline import run
+    from pipeline.records import warm
 
     places = run.Places.of(home)
     partitions = []
@@ -178,6 +179,7 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
     elif not run.is_exported(places):
         run.export(places)
         run.note_exported(places)
+    warm.keep()  # as every command does
     own = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": own.ru_utime + own.ru_stime, "peak": own.ru_maxrss * 1024}))
 

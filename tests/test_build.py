@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from pipeline import run, store
-from pipeline.records import Skipped
+from pipeline.records import Skipped, warm
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import RawError
 from pipeline.records.summary import count
@@ -206,3 +206,10 @@ def test_ids_follow_a_build_that_read_events_anew_and_was_never_exported() -> No
     )
     medoids = {name: error.medoid for name, error in last.followed(published).ids.items()}
     assert medoids == {"jax/carried": there, "jax/kept": lost, "jax/withdrawn": gone, "jax/unknown": gone}
+
+
+def test_what_a_build_compiled_is_kept_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[bool] = []
+    monkeypatch.setattr(warm, "keep", lambda: kept.append(True))
+    run.build(Places.of(tmp_path), workers=1, partition_documents=500)
+    assert kept == [True]

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from pipeline import cluster, distil, normalise, packs, raw, store
-from pipeline.records import ClaimKind, Skipped, disk
+from pipeline.records import ClaimKind, Skipped, disk, warm
 from pipeline.records.bundle import Registry
 from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
@@ -114,6 +114,7 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         run_id=run_id,
         progress=progress,
     )
+    warm.keep()  # a flow's run is a process as a command is, and nobody else keeps what it compiled
     return with_notes(summary, planned_now)
 
 
