@@ -18,6 +18,7 @@ from pipeline.records.bundle import Registry
 from pipeline.run import shards
 from pipeline.run.build import entries, making, narrow, reduce, results, worded
 from pipeline.run.build.rows import Rows, laid_out, opened
+from pipeline.run.shards.columns import Part
 from tests import histories
 from tests.test_closings import pull, thread
 from tests.test_releases import released, report
@@ -333,3 +334,19 @@ def test_where_something_was_forgotten_no_file_of_texts_stays_that_holds_more_th
     less, files = stored(tmp_path, ["cluster:1", "cluster:3"], kept, known, is_purged=True)
     (told,) = files.values()
     assert told["bytes"] == len(less["cluster:1"]) + len(less["cluster:3"])
+
+
+def test_of_a_document_that_two_keys_lead_to_the_last_key_counts_in_whatever_shards_they_lie(tmp_path: Path) -> None:
+    made = next(one for one in histories.sample() if one.record is None)
+    rows = histories.map_of(made)
+    again = replace(rows, documents=tuple(replace(row, title="another") for row in rows.documents))
+    found = set()
+    for number, names in enumerate((("p0", "p1"), ("p1", "p0"))):
+        parts = zip(names, (Part("a", "one", rows), Part("b", "two", again)), strict=True)
+        used = [shards.write_parts(tmp_path / str(number), name, [part]) for name, part in parts]
+        with opened(sorted(used, key=lambda one: one.name), spill=tmp_path / "spill") as there:
+            (told,) = there.document_digests().to_pylist()
+            there.lay_out([[one.signature_id for one in there.templates()]], tmp_path / f"laid {number}")
+            (document,) = laid_out(tmp_path / f"laid {number}", 0).documents
+            found.add((told["document_id"], *list(told.values())[1:], document.title))
+    assert found == {(made.document_id, "onetwo", "another")}
