@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline import distil
 from pipeline.distil import actions, tables
-from pipeline.distil.claims import replies
+from pipeline.distil.claims import replies, rules
 from pipeline.records import Claim, ClaimKind
 from pipeline.records.entry import LEAST_LEAD_SHARE
 from tests.distil_factory import claims, document, events
@@ -145,6 +145,22 @@ def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one
     assert "fix.in_ref" not in _said("It was reported as kiln#4 and fixed just now in kiln#5.")
     assert "fix.in_ref" in _said("It was reported as #4 and fixed just now in PR#5.")
     assert "fix.in_ref" in _said("It was fixed just now in fixtures/kiln#5.")
+
+
+@each(
+    "words,is_change",
+    [
+        ("Integrated in Kiln-trunk #427 (See [http://hudson.fixture.dev/job/Kiln-trunk/427/])", False),
+        ("SUCCESS: fixed, see Jenkins build #427", False),
+        ("Fixed with build #427", False),
+        ("The build is fixed by #427", True),
+        ("Integrated by #427, so that trays no longer jam", True),
+        ("Fixed in #427, builds pass again", True),
+    ],
+)
+def test_a_number_of_a_build_is_no_change(words: str, is_change: bool) -> None:
+    thread = document({"number": 1, "kind": "issue", "posts": [{"kind": "body", "text": words}]})
+    assert (rules.change(words, thread) is not None) is is_change
 
 
 def _told(posts: list[tuple[str, str]], **more: Any) -> list[str]:

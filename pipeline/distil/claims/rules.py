@@ -42,6 +42,8 @@ _PR = warm.pattern(
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
+#: A number that a build server counts with: "Integrated in Pond-trunk #427 (See [http://hudson.fixture.dev/...])".
+_BUILD = warm.pattern(r"\b(?:build|job|run):? #\d|\b(?:hudson|jenkins)\b|\bintegrated in [\w.-]{1,40} #", re.IGNORECASE)
 _COMMIT_HOME = warm.pattern(r"(?<![\w./-])(?:https?://github\.com/)?([\w.-]{1,60}/[\w.-]{1,80})(?:@|/commit/)\Z")
 _LONGEST_HOME = 170
 #: What a sentence without a digit cannot have.
@@ -312,6 +314,8 @@ def _merged(found: re.Match[str], document: Document) -> Fact | None:
     None too for `name#5` of another repository, whose owner is anybody's guess.
     """
     near = (found["near"] or "").lower()
+    if found["n"] and _BUILD.search(found.string, max(0, found.start() - 40), found.end() + 40):
+        return None
     if near and near not in tables.before_reference() and near != (document.repo or "").lower().rpartition("/")[2]:
         return None
     named = _named(found, document)

@@ -190,7 +190,11 @@ def again(asked: Question, named: Iterable[tuple[str, int, int, int, int]]) -> s
 
 
 def check(kind: str, error: str, act: str, outcome: str) -> str:
-    """The second question about a relation, from its two passages alone; they are one where nobody else answers."""
+    """The second question about a relation, from its two passages alone; they are one where nobody else answers.
+
+    About what one passage states `outcome` is not looked at: the same act is asked about once.
+    """
+    outcome = act if kind in _OF_ONE else outcome
     mark = hashlib.sha256(f"{error}\x1f{act}\x1f{outcome}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     passages = [("A", act)] if kind in _OF_ONE else [("A", act), ("B", outcome)]
     lines = [f"<passages {mark}>", f"[{mark} error] {_message(error)}"]
