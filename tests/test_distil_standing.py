@@ -156,9 +156,13 @@ def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one
         ("The build is fixed by #427", True),
         ("Integrated by #427, so that trays no longer jam", True),
         ("Fixed in #427, builds pass again", True),
+        ("Fixed, https://github.com/fixtures/oven/blob/main/CHANGES.md#140 tells of it", False),  # a place in a page
+        ("Fixed, see https://oven.fixture.dev/news.html#12", False),
+        ("修复于#427", True),
+        ("修复见fixtures/kiln#427", True),
     ],
 )
-def test_a_number_of_a_build_is_no_change(words: str, is_change: bool) -> None:
+def test_a_number_of_a_build_or_a_page_is_no_change(words: str, is_change: bool) -> None:
     thread = document({"number": 1, "kind": "issue", "posts": [{"kind": "body", "text": words}]})
     assert (rules.change(words, thread) is not None) is is_change
 

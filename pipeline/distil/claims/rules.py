@@ -38,7 +38,9 @@ _LONG_WORD = warm.pattern(r"[A-Za-z_][\w.]{3,}")
 
 _PR = warm.pattern(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?P<path>pull|issues)/(?P<number>\d{1,6})"
-    r"|(?:(?P<short>[\w.-]{1,40}/[\w.-]{1,60})|(?<![\w/.-])(?P<near>[A-Za-z][\w.-]{0,39}))?#(?P<n>\d{1,6})\b"
+    # behind a path or an address `#5` is a place in a page ("blob/0.13.0/CHANGELOG.md#0130")
+    r"|(?:(?<![A-Za-z0-9_/.-])(?P<short>[A-Za-z0-9_.-]{1,40}/[A-Za-z0-9_.-]{1,60})|(?<![\w/.-])(?P<near>[A-Za-z][\w.-]{0,39})"
+    r"|(?<![A-Za-z0-9_/.-]))#(?P<n>\d{1,6})\b"
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
