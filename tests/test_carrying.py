@@ -249,6 +249,7 @@ def test_a_task_finds_its_partitions_laid_out_as_they_were_planned(rows: list[st
     assert planning.laid_out(tmp_path / "plan", names) is None
 
 
+@pytest.mark.long
 def test_a_home_that_grew_is_what_a_build_from_raw_alone_makes(rows: list[str], tmp_path: Path) -> None:
     places = Places.of(tmp_path / "home")
     for number, lines in enumerate((rows[:8], rows[8:], [edited(rows[3]), edited(rows[-1])])):
