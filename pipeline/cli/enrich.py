@@ -119,7 +119,7 @@ def answers(
         say(f"{len(made[0].used):,} answers taken, {len(came.unusable):,} unusable, {len(unknown):,} unknown")
         say(f"{found.claims:,} claims; refused: " + (", ".join(f"{k} {n:,}" for k, n in refused.items()) or "none"))
         if waiting:
-            say(f"{waiting:,} questions wait for an answer: errmine enrich prompts --out FILE writes them")
+            say("answers are still wanted: errmine enrich prompts --out FILE writes the questions")
     if not made[0].used:
         raise typer.Exit(1)
 

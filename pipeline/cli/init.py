@@ -39,4 +39,4 @@ def init(
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}", hint="Name another folder: --home.") from error
     say(f"settings  {path.resolve()}")
-    say("next      errmine import FILES, or name sources there; then errmine build and errmine export; or errmine run")
+    say("next      errmine import FILES, or name sources there; then errmine build and errmine export, or errmine run")
