@@ -278,7 +278,7 @@ def test_a_second_reading_adds_what_the_first_missed_and_is_named(model: Model) 
     found = read_twice(model, thread, [claim(CAUSE)], [claim(ACT, kind="remedy")])
     assert [(thread.text[one.start : one.end], one.rule.partition("#")[2]) for one in found.pointed] == [
         (CAUSE, "enrich-4+check-1"),
-        (ACT, "again-1+check-1"),
+        (ACT, "again-2+check-1"),
     ]
     assert shown_again(model) == "cause [3], error 1"
 

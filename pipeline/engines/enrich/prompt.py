@@ -94,7 +94,7 @@ TASK = Task(
 )
 
 AGAIN = Task(
-    version="again-1",
+    version="again-2",
     system=(
         "You read one public bug report after another reader, who pointed at units in it that tell somebody who meets "
         "the same error why it happens and what to do. That reader misses things. Point at what is missing, and only "
