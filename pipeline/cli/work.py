@@ -59,9 +59,11 @@ def run(
     sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
     runners.check(runner, address)
     prepare_prefect(chosen)
-    if is_sample and not (quiet or as_json):
-        announce(f"no sources and no pages: {chosen.home} gets the sample that comes with errmine, which is invented")
     if not (quiet or as_json):
+        if is_sample:
+            announce(
+                f"no sources and no pages: {chosen.home} gets the sample that comes with errmine, which is invented"
+            )
         announce("starting Prefect; its first server on a machine takes 10 to 30 seconds")
     from pipeline import flows
     from pipeline.run.prefect import reporting

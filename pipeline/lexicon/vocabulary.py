@@ -271,8 +271,8 @@ def _claiming(repo: str) -> frozenset[tuple[str, ...]]:
     """The repositories of each row that has this one among them."""
     names = repositories.names(repo)  # a row may know a repository by a former name
     by_name, by_pattern = _claimants()
-    every = [one for name in names for one in (name, *([f"{name.partition('/')[0]}/*"] if "/" in name else []))]
-    named = (repos for name in every for repos in by_name.get(name, ()))
+    owners = [f"{name.partition('/')[0]}/*" for name in names if "/" in name]
+    named = (repos for name in (*names, *owners) for repos in by_name.get(name, ()))
     fitting = (repos for known, repos in by_pattern if any(fnmatchcase(name, known) for name in names))
     return frozenset((*named, *fitting))
 

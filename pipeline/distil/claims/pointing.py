@@ -161,9 +161,8 @@ def _doubted(words: str, found: Pointed) -> str | None:
 
 
 def _share_of(found: Pointed) -> int:
-    is_change = found.kind == ClaimKind.FIX  # that nobody says to help yet
-    is_unsure = found.doubt in ("guess", "plan") or (found.doubt == "not_confirmed" and not is_change)
-    return _UNSURE_SHARE if is_unsure else _LEAD_SHARE
+    is_change = found.kind == ClaimKind.FIX  # that nobody says to help yet: one to look at
+    return _LEAD_SHARE if found.doubt is None or is_change else _UNSURE_SHARE
 
 
 def _lead(words: str, found: Pointed, fault: str | None) -> Pointed | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -12,8 +12,6 @@ MOST_CLAIMS = 24
 
 Kind = Literal["cause", "remedy", "fix", "worked", "failed", "refuted", "condition"]
 Sure = Literal["said", "guess", "plan"]
-_SURE = ["said", "guess", "plan"]
-_KINDS = ["cause", "remedy", "fix", "worked", "failed", "refuted", "condition"]
 
 
 def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,12 +27,12 @@ SCHEMA: Mapping[str, Any] = _closed(
             "type": "array",
             "items": _closed(
                 {
-                    "kind": {"type": "string", "enum": _KINDS},
+                    "kind": {"type": "string", "enum": list(get_args(Kind))},
                     "unit": _NUMBER,
                     "until": _NUMBER,
                     "error": _NUMBER,
                     "of": _NUMBER,
-                    "sure": {"type": "string", "enum": _SURE},
+                    "sure": {"type": "string", "enum": list(get_args(Sure))},
                     "statement": {"type": "string"},
                 }
             ),

@@ -173,10 +173,9 @@ class Reader:
             if isinstance(said, Refused):
                 return refused(document, said.why, f"{place}: {said.reason}")
             answer = str(said.value.get("answer"))
-            if answer != "yes" and kind in _OUTCOMES:
-                return refused(document, "not_confirmed", f"{place}: {answer}")
             if answer != "yes":
-                return "not_confirmed"
+                is_outcome = kind in _OUTCOMES
+                return refused(document, "not_confirmed", f"{place}: {answer}") if is_outcome else "not_confirmed"
         return None
 
 

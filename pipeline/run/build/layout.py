@@ -80,10 +80,8 @@ class Layout:
         """With documents that came, in this order: late ones, of which `most` lie together, if there are others."""
         if len(self.hashes):
             last = int(self.numbers.max())
-            filled = int(np.count_nonzero(self.numbers == last)) if last >= 0 else most
-            numbers = np.arange(filled, filled + len(came), dtype=np.int64) // most + max(last, 0)
-            if last < 0:
-                numbers -= 1
+            before = last * most + int(np.count_nonzero(self.numbers == last)) if last >= 0 else 0
+            numbers = (before + np.arange(len(came), dtype=np.int64)) // most
         else:
             numbers = np.full(len(came), FIRST, np.int64)
         hashes = np.concatenate([self.hashes, np.array(came, np.uint64)])

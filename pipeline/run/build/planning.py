@@ -170,7 +170,8 @@ def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], layout: Layo
     Raises:
         Damaged: the pages of one of them are not what was written.
     """
-    hashes = {key: mapping.hashed(key) for key in sorted({repositories.current_key(ref.document_key) for ref in new})}
+    keys = [repositories.current_key(ref.document_key) for ref in new]
+    hashes = {key: mapping.hashed(key) for key in sorted(set(keys))}
     if not leaves:  # all of raw is new: some that were there may be forgotten
         layout = layout.only(hashes.values())
     numbers = layout.of(list(hashes.values()))
@@ -179,8 +180,7 @@ def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], layout: Layo
     number_of = dict(zip(hashes, layout.of(list(hashes.values())), strict=True))
     falling: dict[str, list[raw.PageRef]] = {}
     ordered = sorted(bits for bits in leaves if not is_late(bits))
-    for ref in new:
-        key = repositories.current_key(ref.document_key)
+    for ref, key in zip(new, keys, strict=True):
         number = number_of[key]
         bits = _falls_into(mapping.bits_of(key), ordered) if number == FIRST else late(number)
         falling.setdefault(bits, []).append(ref)
