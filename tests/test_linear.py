@@ -43,6 +43,12 @@ def test_what_is_linear_or_short_passes_also_where_one_measurement_was_disturbed
     linear.check(lambda text: spend(0.02 * len(text) ** 2 / 80_000**2), "ab")  # the clock says nothing of it
 
 
+def test_what_costs_more_for_a_letter_only_until_a_cache_is_full_passes(spend: Callable[[float], None]) -> None:
+    linear.check(lambda text: spend(len(text) / 100_000 * (1 if len(text) > 20_000 else 0.3)), "ab")
+    with pytest.raises(pytest.fail.Exception, match=r"0\.040 s, and 0\.640 s for 4 times the text"):
+        linear.check(lambda text: spend((len(text) / 100_000) ** 2), "ab")
+
+
 def test_a_machine_that_is_busy_for_one_of_two_texts_fails_nothing(spend: Callable[[float], None]) -> None:
     linear.check(lambda text: spend(len(text) / 100_000 * (1.9 if len(text) > 40_000 else 1)), "ab")
 
