@@ -223,3 +223,15 @@ def test_an_act_that_takes_one_thing_away_is_a_fact() -> None:
 def test_the_attributes_of_markup_are_no_settings() -> None:
     assert actions.action('applying <a href="https://example.org/12">that change</a> helped') is None
     assert actions.action('setting mode="fast" helped') is not None
+
+
+def test_a_line_of_a_file_of_settings_is_no_variable_of_the_environment() -> None:
+    for text in (
+        "adding `SPARE_LDFLAGS=-lkiln` to the module.xcconfig file",
+        "I put SPARE_ROOT=/opt/spare into Makefile.config",
+        "by adding\nSPARE_LDFLAGS= -lkiln",
+    ):
+        assert actions.action(text) is None or actions.action(text).fact.template != "remedy.set_env"
+    for text in ("adding `SPARE_ROOT=/opt/spare` to ~/.bashrc", "set SPARE_ROOT = /opt/spare in the shell"):
+        act = actions.action(text)
+        assert act is not None and act.fact.template == "remedy.set_env"

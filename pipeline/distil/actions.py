@@ -59,6 +59,15 @@ _FAMILIES = {
 _UNVERSIONED = frozenset({"remedy.install", "remedy.upgrade", "remedy.downgrade", "remedy.reinstall"})
 #: Values that options of builds take, and nobody's environment.
 _OF_BUILDS = frozenset({"ON", "OFF"})
+#: Behind an assignment, the file in which it is written: a setting of a build, not of the environment. Those that a
+#: shell reads set its variables.
+_IN_FILE = warm.pattern(
+    r"[`'\"{}\w)]{0,12} (?:to|in|into|of|inside) (?:the |your |my |its )?(?:file )?[`'\"]?(?:[\w.~-]{1,60}/){0,6}"
+    r"(?:[\w-]{1,60}\.(?:xcconfig|cmake|mk|mak|properties|ini|cfg|conf|toml|ya?ml|json|gradle|pri|pro|txt|config|h)"
+    r"|(?:GNU)?[Mm]akefile(?:\.\w{1,12})?|CMakeLists|Config(?:ure)?\.\w{1,12})\b",
+)
+#: A shell takes no blank behind the mark alone: a line of a file of settings.
+_FILE_LIKE = warm.pattern(r"\w= ")
 #: A version, or a bound for one, in a form that no row reads: "tensorflow <= 1.8", "pip 19".
 _BOUND = warm.pattern(r"[`'\")]{0,2} ?(?:version |v)?(?:[<>=~]{1,2} ?)?v?\d", re.IGNORECASE)
 _VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"})
@@ -388,6 +397,10 @@ def _fact(template: str, found: re.Match[str]) -> Fact | None:
         return None
     if template == "remedy.set_env" and slots["value"].strip("'\"`") in _OF_BUILDS:
         return None  # "WITH_LAPACK=OFF" is a line of CMake, and no program reads such a variable
+    if template == "remedy.set_env" and (
+        _IN_FILE.match(found.string, found.end()) or _FILE_LIKE.search(found.string, found.start("name"), found.end())
+    ):
+        return None
     return Fact(template, tuple(sorted(slots.items())))
 
 
