@@ -234,4 +234,5 @@ def test_a_line_of_a_file_of_settings_is_no_variable_of_the_environment() -> Non
         assert actions.action(text) is None or actions.action(text).fact.template != "remedy.set_env"
     for text in ("adding `SPARE_ROOT=/opt/spare` to ~/.bashrc", "set SPARE_ROOT = /opt/spare in the shell"):
         act = actions.action(text)
-        assert act is not None and act.fact.template == "remedy.set_env"
+        assert act is not None
+        assert act.fact.template == "remedy.set_env"
