@@ -31,8 +31,9 @@ def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, 
         rows = store.query(whole, "SELECT entry_id, sha256(json::VARCHAR) FROM entries ORDER BY entry_id").rows
         cells = list(zip(*(lines.table[name].to_pylist() for name in ("key", "digest")), strict=True))
         there, wanted = {"lines": repr(cells)}, {"lines": repr(rows)}
-        there["signs"] = repr(noted.signs(folder / "state", brought))
-        wanted["signs"] = repr(querying.Entries(whole).signs())
+        signs = noted.signs(folder / "state", brought)
+        there["signs"] = repr(signs and signs.to_pydict())
+        wanted["signs"] = repr(querying.Entries(whole).signs().to_pydict())
         yield told, store.digests(brought) | there, store.digests(whole) | wanted
 
 

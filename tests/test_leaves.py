@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -118,18 +119,28 @@ def inodes(folder: Path) -> dict[str, int]:
 # ---------------------------------------------------------------- which leaves there are
 
 
+def split(sizes: dict[str, int]) -> list[str]:
+    """The leaves of names whose lines are so long."""
+    return leaves.split(leaves.places_of(list(sizes)), np.array(list(sizes.values()), np.int64), most=1000)
+
+
 # names of few letters and a seed: to draw each letter of all, and each step of a shuffle, was what was slow
 @settings(deadline=None)
 @given(st.dictionaries(st.text("ab\u00e9\U0001f600", max_size=8), st.integers(0, 400), max_size=60), st.integers(0, 99))
 def test_each_name_has_one_leaf_which_fits_and_whose_parent_does_not(sizes: dict[str, int], seed: int) -> None:
     rows = [(leaves.place_of(name), size) for name, size in sizes.items()]
-    made = leaves.split(rows, most=1000)
-    random.Random(seed).shuffle(rows)
-    assert leaves.split(rows, most=1000) == made
+    made = split(sizes)
+    assert leaves.places_of(list(sizes)).tolist() == [int(place, 16) for place, _ in rows]
+    shuffled = list(sizes.items())
+    random.Random(seed).shuffle(shuffled)
+    assert split(dict(shuffled)) == made
     own: dict[str, list[int]] = {prefix: [] for prefix in made}
-    held = leaves.holders(made)
-    for place, size in rows:
-        assert held(place) == leaves.holding(own, place)
+    held = leaves.holders(leaves.places_of(list(sizes)), made)
+    ordered = sorted(place for place, _ in rows)
+    starts = leaves.starts(np.array([int(place, 16) for place in ordered], np.uint64), made)
+    assert starts == [sum(place < prefix for place in ordered) for prefix in made]
+    for (place, size), prefix in zip(rows, held, strict=True):
+        assert prefix == leaves.holding(own, place)
         assert sum(place.startswith(prefix) for prefix in made) == 1
         own[str(leaves.holding(own, place))].append(size)
     assert all(sum(sizes) <= 1000 or len(sizes) == 1 for sizes in own.values())
@@ -140,10 +151,9 @@ def test_each_name_has_one_leaf_which_fits_and_whose_parent_does_not(sizes: dict
 
 def test_a_place_is_what_the_documentation_says() -> None:
     assert leaves.place_of("triton/out-of-resources-threads") == "1fe987975de33ff6"
-    assert leaves.split([]) == [""]
+    assert split({}) == [""]
     for place in ("c0", "b0", "00"):
         assert leaves.holding({"a", "b1"}, place) is None
-        assert leaves.holders({"a", "b1"})(place) is None
 
 
 # ---------------------------------------------------------------- read as a small one is

@@ -97,7 +97,7 @@ def test_the_sign_of_an_entry_tells_of_its_cluster_too(
     store.bring(path, changed, change.told, note=path.parent)
     now = querying.Entries(path).signs()
     assert before is not None
-    assert sum(was != sign for was, sign in zip(before, now, strict=True)) == 1
+    assert sum(was != sign for was, sign in zip(before.to_pylist(), now.to_pylist(), strict=True)) == 1
     assert (noted.signs(path.parent, path) == now) == (not is_mutant)
 
 

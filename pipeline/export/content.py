@@ -204,17 +204,16 @@ def names_of(made: Registry) -> list[str]:
 
 def registries(made: Registry, prefixes: Collection[str]) -> dict[str, str]:
     """Prefix -> registry.json of the leaf: the rows whose names it holds."""
-    places = {name: leaves.place_of(name) for name in names_of(made)}
-    return {prefix: registry_page(prefix, rows) for prefix, rows in registry_rows(made, prefixes, places).items()}
+    names, ordered = names_of(made), sorted(prefixes)
+    where = dict(zip(names, leaves.holders(leaves.places_of(names), ordered), strict=True))
+    return {prefix: registry_page(prefix, rows) for prefix, rows in registry_rows(made, ordered, where).items()}
 
 
-def registry_rows(made: Registry, prefixes: Collection[str], places: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Prefix -> the fields of registry.json of the leaf; `places` are those of all names of the registry."""
+def registry_rows(made: Registry, prefixes: Collection[str], where: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Prefix -> the fields of registry.json of the leaf; `where` has the prefix of each name of the registry."""
     told = made.model_dump(mode="json")
     if "" in prefixes:
         return {"": told}
-    held = leaves.holders(prefixes)
-    where = {name: str(held(place)) for name, place in places.items()}
     rows: dict[str, dict[str, Any]] = {prefix: {} for prefix in prefixes}
     for part, own in told.items():
         for name in own if isinstance(own, dict) else own if isinstance(own, list) else ():

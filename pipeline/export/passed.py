@@ -9,11 +9,18 @@ published again.
 from __future__ import annotations
 
 import hashlib
+import zlib
+from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from pipeline.records import kept, leaves
 from pipeline.records.bundle import Answers, Coverage, FileRecord, known_by
@@ -22,6 +29,8 @@ from pipeline.records.bundle import Answers, Coverage, FileRecord, known_by
 
 #: An entry as its JSON has it: what every file of a bundle is made from.
 Fields = Mapping[str, Any]
+#: What is counted: "count", "wanted" or "present" of a name, "answers" or "status" of two.
+Key = tuple[str, ...]
 #: Chinese field of an entry -> the English one that it says.
 _OF_ENTRY = {"signature_zh": "signature", "root_cause_zh": "root_cause"}
 _LISTS = ("workarounds_zh", "dead_ends_zh")
@@ -34,48 +43,54 @@ _ALWAYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """Counts by what is counted, which can be added up, and the documents that are told once however often quoted."""
+class Counted:
+    """What is counted of a leaf: how often each of the keys, and the documents that it quotes."""
 
-    counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    documents: set[str] = field(default_factory=set)  # of each 64 bits of its id
+    keys: tuple[Key, ...]  # shared by leaves that were read together
+    counts: np.ndarray  # int64, one a key
+    documents: np.ndarray  # uint64, of each document the first 64 bits of its digest
 
     @classmethod
-    def of(cls, entries: Iterable[Fields]) -> Tally:
+    def of(cls, entries: Iterable[Fields]) -> Counted:
         """What is counted of some entries."""
-        made = cls()
+        found: Counter[Key] = Counter()
+        documents: set[int] = set()
         for entry in entries:
-            made.counts.update(_counted(entry))
-            made.documents.update(leaves.place_of(piece["document_id"]) for piece in entry["evidence"])
-        return made
+            found.update(_counted(entry))
+            documents.update(int(leaves.place_of(piece["document_id"]), 16) for piece in entry["evidence"])
+        keys = tuple(sorted(found))
+        counts = np.array([found[key] for key in keys], np.int64)
+        return cls(keys, counts, np.array(sorted(documents), np.uint64))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the manifest counts: how often each key, and documents, which are told once however often quoted."""
+
+    counts: Mapping[Key, int]
+    document_count: int
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> Tally:
-        """What `as_json` gave."""
-        return cls(Counter({tuple(key): count for *key, count in told["counts"]}), set(told["documents"]))
-
-    def as_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        counts = [[*key, count] for key, count in sorted(self.counts.items())]
-        return {"counts": counts, "documents": sorted(self.documents)}
-
-    def add(self, other: Tally) -> None:
-        """Nothing; this one counts the entries of `other` as well."""
-        self.counts.update(other.counts)
-        self.documents.update(other.documents)
+    def of(cls, parts: Sequence[Counted]) -> Tally:
+        """The counts of all the leaves together."""
+        keys, counts = _side_by_side(parts)
+        documents = [one.documents for one in parts]
+        every = np.unique(np.concatenate(documents)) if documents else ()
+        total = zip(keys, counts.sum(axis=0).tolist(), strict=True)
+        return cls({key: count for key, count in total if count}, len(every))
 
     def of_manifest(self) -> dict[str, int]:
         """The counts of the manifest."""
         named = {key[1]: count for key, count in self.counts.items() if key[0] == "count"}
-        return {**dict.fromkeys(_ALWAYS, 0), **named, "evidence_documents": len(self.documents)}
+        return {**dict.fromkeys(_ALWAYS, 0), **named, "evidence_documents": self.document_count}
 
     def coverage(self) -> list[Coverage]:
         """How much of each Chinese field there is."""
         return [
             Coverage(
                 field=name,
-                wanted=self.counts["wanted", name],
-                present=self.counts["present", name],
+                wanted=self.counts.get(("wanted", name), 0),
+                present=self.counts.get(("present", name), 0),
                 by_status={key[2]: count for key, count in sorted(self.counts.items()) if key[:2] == ("status", name)},
             )
             for name in _COVERED
@@ -84,14 +99,26 @@ class Tally:
     def answers(self) -> list[Answers]:
         """One row for each domain, by its name."""
         told: dict[str, dict[str, int]] = {}
-        for key, count in self.counts.items():
+        for key, count in sorted(self.counts.items()):
             if key[0] == "answers":
                 told.setdefault(key[2], {"answered": 0})[key[1]] = count
         return [Answers.model_validate({"domain": name, **told[name]}) for name in sorted(told)]
 
 
-def _counted(entry: Fields) -> Counter[tuple[str, ...]]:
-    found: Counter[tuple[str, ...]] = Counter()
+def _side_by_side(parts: Sequence[Counted]) -> tuple[list[Key], np.ndarray]:
+    """All keys in order, and how often each stands in each part: a row a part, a column a key."""
+    shared = {id(one.keys): one.keys for one in parts}
+    keys = sorted({key for own in shared.values() for key in own})
+    place = {key: number for number, key in enumerate(keys)}
+    columns = {name: [place[key] for key in own] for name, own in shared.items()}
+    made = np.zeros((len(parts), len(keys)), np.int64)
+    for row, one in zip(made, parts, strict=True):
+        row[columns[id(one.keys)]] = one.counts
+    return keys, made
+
+
+def _counted(entry: Fields) -> Counter[Key]:
+    found: Counter[Key] = Counter()
     known = known_by(entry)
     named = {
         **known,
@@ -127,6 +154,9 @@ def _chinese(entry: Fields) -> Iterator[tuple[str, str | None]]:
 
 # What was made.
 
+#: Of a digest: see `digest`.
+_DIGEST_BYTES = 32
+
 
 def digest(line: str) -> str:
     """What a line, without its end, is known by; a database can say it of its rows."""
@@ -140,7 +170,7 @@ class MadeLeaf:
     told: str  # a digest of all that it was made of
     count: int  # entries
     files: tuple[FileRecord, ...]
-    tally: Tally
+    counted: Counted
 
     def is_whole(self, folder: Path) -> bool:
         """Whether the bundle in `folder` has every file of the leaf as it was made; a link to such a file is none."""
@@ -159,7 +189,7 @@ class Passed:
     """The lines that passed the gate, and the leaves that were made of them."""
 
     made_by: str = ""  # digest of all that decides besides the line; "": nothing is kept
-    lines: frozenset[str] = frozenset()  # digests
+    lines: pa.Array = field(default_factory=partial(pa.array, [], pa.string()))  # digests
     leaves: Mapping[str, MadeLeaf] = field(default_factory=dict)  # by prefix
 
     @classmethod
@@ -170,9 +200,8 @@ class Passed:
             told = kept.unsealed_json(path)
             if told.get("made_by") != made_by:
                 return nothing
-            made = {prefix: _leaf(row) for prefix, row in told["leaves"].items()}
-            return cls(made_by, frozenset(told["lines"]), made)
-        except (kept.Damaged, KeyError, TypeError, ValueError):  # nothing is lost but time
+            return cls(made_by, _hexadecimal(b64decode(told["lines"])), dict(_leaves(told)))
+        except (kept.Damaged, KeyError, TypeError, ValueError, zlib.error):  # nothing is lost but time
             return nothing
 
     def write(self, path: Path) -> None:
@@ -181,13 +210,23 @@ class Passed:
         Raises:
             OSError: the disk refuses.
         """
-        told = {prefix: _row(leaf) for prefix, leaf in self.leaves.items()}
-        body = {"made_by": self.made_by, "lines": sorted(self.lines), "leaves": told}
+        made = sorted(self.leaves.items())
+        keys, counts = _side_by_side([leaf.counted for _, leaf in made])
+        documents = [leaf.counted.documents for _, leaf in made]
+        body = {
+            "made_by": self.made_by,
+            "lines": _text(bytes.fromhex("".join(self.lines.to_pylist()))),
+            "leaves": [[prefix, *_row(leaf)] for prefix, leaf in made],
+            "keys": keys,
+            "counts": _text(zlib.compress(counts.astype("<i8").tobytes(), 1)),  # of most keys a leaf has none
+            "documents": _text(b"".join(one.astype("<u8").tobytes() for one in documents)),
+            "document_counts": list(map(len, documents)),
+        }
         kept.write(path, kept.sealed_json(body))
 
-    def only(self, lines: Iterable[str]) -> Passed:
+    def only(self, lines: pa.Array) -> Passed:
         """What is known of lines with these digests, which all have passed."""
-        return Passed(self.made_by, frozenset(lines), self.leaves)
+        return Passed(self.made_by, lines, self.leaves)
 
 
 def kept_files(path: Path) -> Iterable[kept.KeptFile]:
@@ -202,13 +241,31 @@ def kept_files(path: Path) -> Iterable[kept.KeptFile]:
     yield kept.KeptFile(path, kept.KeptKind.PASSED, verdict, "Nothing: the next export asks all entries again.")
 
 
-def _row(leaf: MadeLeaf) -> dict[str, Any]:
-    files = [[one.path, one.sha256, one.bytes] for one in leaf.files]
-    return {"told": leaf.told, "count": leaf.count, "files": files, **leaf.tally.as_json()}
+def _text(body: bytes) -> str:
+    return b64encode(body).decode("ascii")
 
 
-def _leaf(row: Mapping[str, Any]) -> MadeLeaf:
-    files = tuple(
-        FileRecord.model_construct(path=path, sha256=sha256, bytes=size) for path, sha256, size in row["files"]
-    )
-    return MadeLeaf(row["told"], row["count"], files, Tally.read(row))
+def _hexadecimal(body: bytes) -> pa.Array:
+    """Digests of 32 bytes as `digest` has them."""
+    count, rest = divmod(len(body), _DIGEST_BYTES)
+    if rest:
+        raise ValueError("these are no digests")
+    places = np.arange(0, 2 * len(body) + 1, 2 * _DIGEST_BYTES, dtype=np.int32)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(places), pa.py_buffer(body.hex().encode("ascii")))
+
+
+def _row(leaf: MadeLeaf) -> list[Any]:
+    return [leaf.told, leaf.count, [[one.path, one.sha256, one.bytes] for one in leaf.files]]
+
+
+def _leaves(told: Mapping[str, Any]) -> Iterator[tuple[str, MadeLeaf]]:
+    """Prefix and leaf, of each that is told."""
+    keys = tuple(map(tuple, told["keys"]))
+    counts = np.frombuffer(zlib.decompress(b64decode(told["counts"])), "<i8").reshape(len(told["leaves"]), len(keys))
+    documents = np.frombuffer(b64decode(told["documents"]), "<u8")
+    ends = np.cumsum([0, *told["document_counts"]]).tolist()
+    if ends[-1] != len(documents):
+        raise ValueError("these are not all documents")
+    for row, (start, end), (prefix, decided, count, own) in zip(counts, pairwise(ends), told["leaves"], strict=True):
+        files = tuple(FileRecord.model_construct(path=path, sha256=sha256, bytes=size) for path, sha256, size in own)
+        yield prefix, MadeLeaf(decided, count, files, Counted(keys, row, documents[start:end]))

@@ -10,20 +10,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from pipeline.export import content
 from pipeline.export.content import Facts
-from pipeline.export.passed import Fields, MadeLeaf, Passed, Tally, digest
+from pipeline.export.passed import Counted, Fields, MadeLeaf, Passed, Tally, digest
 from pipeline.export.placing import publish
 from pipeline.lexicon import advice
 from pipeline.records import Skipped, kept, leaves
 from pipeline.records.bundle import Answers, FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
-from pipeline.records.exported import Row, Rows, Sign
+from pipeline.records.exported import SIGNS, Row, Rows
 
 _NONE_PASSED = Passed()
 #: Bytes of rows that are read at a time: some leaves at once, because every question to a database looks at all ids.
@@ -46,16 +49,9 @@ class Written:
     made_count: int = 1  # of these, leaves that were made now
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An entry that may be published, before its line is made."""
-
-    entry_id: str
-    place: str
-    size: int  # bytes of its line
-    digest: str  # of its line
-    indexed: str  # as in `Sign`
-    is_row: bool  # its row is its line
+#: What is known of entries that may be published before their lines are made: `SIGNS` of the lines, and whether the
+#: row of each is its line.
+_PUBLISHED = SIGNS.append(pa.field("is_row", pa.bool_()))
 
 
 def passed_on(entries: Iterable[KnowledgeEntry]) -> tuple[list[KnowledgeEntry], tuple[Skipped, ...]]:
@@ -92,15 +88,21 @@ class _Given:
             own = tuple(templates[member] for member in members if member in templates)
             line = content.line(content.fields_of(entry))[:-1]
             medoid, score = (cluster.medoid, cluster.lowest_score) if cluster else (None, None)
-            row = Row(entry.id, line, medoid, score, own)
-            self._rows.append((Sign(entry.id, len(row.json.encode()), digest(row.json), ""), row))
+            self._rows.append(Row(entry.id, line, medoid, score, own))
 
-    def signs(self) -> Sequence[Sign]:
-        return [sign for sign, _ in self._rows]
+    def signs(self) -> pa.Table:
+        told = [(row.entry_id, len(row.json.encode()), digest(row.json), "") for row in self._rows]
+        return _table(told, SIGNS)
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         wanted = set(ids)
-        return (row for _, row in self._rows if row.entry_id in wanted)
+        return (row for row in self._rows if row.entry_id in wanted)
+
+
+def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | None = None) -> Written:
@@ -116,32 +118,31 @@ def write_rows(folder: Path, rows: Rows, *, facts: Facts, passed: Passed) -> Wri
     bundle in `folder`, if nothing has touched that.
     """
     signs = rows.signs()
-    _check_ids(folder, signs)
-    known = [_known(sign) for sign in signs if sign.digest in passed.lines]
-    entries, refused = _asked(rows, [sign for sign in signs if sign.digest not in passed.lines])
+    _check_ids(folder, signs["entry_id"].combine_chunks())
+    is_known = pc.is_in(signs["digest"], value_set=passed.lines)
+    asked, refused = _asked(rows, signs.filter(pc.invert(is_known)))
+    known = signs.filter(is_known)
+    lines = [*known.columns, pa.repeat(pa.scalar(True), len(known))]
+    lines[1] = pc.add(lines[1], 1)
+    entries = pa.concat_tables([pa.Table.from_arrays(lines, schema=_PUBLISHED), asked])
     filling = _Filling(folder.resolve(), rows, facts, passed)
-    publish(folder, lambda staged: filling.fill(staged, [*known, *entries]))
+    publish(folder, lambda staged: filling.fill(staged, entries))
     return replace(filling.written(folder), refused=refused)
 
 
-def _check_ids(folder: Path, ordered: Sequence[Sign]) -> None:
-    for one, other in pairwise(ordered):
-        if one.entry_id == other.entry_id:
-            hint = "Give ids through run.build.ids."
-            raise ExportError(f"two entries are called {one.entry_id}", path=folder, hint=hint)
+def _check_ids(folder: Path, ordered: pa.Array) -> None:
+    again = ordered[1:].filter(pc.equal(ordered[1:], ordered[:-1]))
+    if len(again):
+        raise ExportError(f"two entries are called {again[0]}", path=folder, hint="Give ids through run.build.ids.")
 
 
-def _known(sign: Sign) -> _Entry:
-    place = leaves.place_of(sign.entry_id)
-    return _Entry(sign.entry_id, place, sign.size + 1, sign.digest, sign.indexed, is_row=True)
-
-
-def _asked(rows: Rows, signs: Sequence[Sign]) -> tuple[list[_Entry], tuple[Skipped, ...]]:
+def _asked(rows: Rows, signs: pa.Table) -> tuple[pa.Table, tuple[Skipped, ...]]:
     """(those that pass the gate, the others)."""
-    by_id = {sign.entry_id: sign for sign in signs}
-    entries: list[_Entry] = []
+    ids, sizes, _, indexed = (column.to_pylist() for column in signs.columns)
+    of_entry = dict(zip(ids, indexed, strict=True))
+    entries: list[tuple[object, ...]] = []
     refused: list[Skipped] = []
-    for batch in _batches([(sign.size, [sign.entry_id]) for sign in signs]):
+    for batch in _batches((size, [name]) for name, size in zip(ids, sizes, strict=True)):
         for row in rows.rows([name for own in batch for name in own]):
             fields = _fields(row.json)
             lost = _refused(fields)
@@ -149,9 +150,9 @@ def _asked(rows: Rows, signs: Sequence[Sign]) -> tuple[list[_Entry], tuple[Skipp
                 refused.append(lost)
                 continue
             line = content.line(fields)
-            made = replace(by_id[row.entry_id], size=len(line.encode()) - 1, digest=digest(line[:-1]))
-            entries.append(replace(_known(made), is_row=line[:-1] == row.json))
-    return entries, tuple(refused)
+            told = (len(line.encode()), digest(line[:-1]), of_entry[row.entry_id])
+            entries.append((row.entry_id, *told, line[:-1] == row.json))
+    return _table(entries, _PUBLISHED), tuple(refused)
 
 
 def _fields(row: str) -> Fields:
@@ -186,26 +187,23 @@ class _Filling:
     def __init__(self, before: Path, rows: Rows, facts: Facts, passed: Passed) -> None:
         self._before, self._rows, self._facts, self._passed = before, rows, facts, passed
         self._ignored = content.ignored(facts)
-        self._leaves: dict[str, list[_Entry]] = {}
+        self._entries = _table([], _PUBLISHED)  # in the order of their places
+        self._leaves: dict[str, tuple[int, int]] = {}  # of each the first of its entries, and the one behind the last
         self._registries: dict[str, dict[str, Any]] = {}  # of each leaf the fields
         self._made: dict[str, MadeLeaf] = {}
         self._made_count = 0
         self._kept_count = 0
-        self._lines: frozenset[str] = frozenset()
         self._records: list[FileRecord] = []  # of all files, the manifest's last
 
-    def fill(self, staged: Path, entries: Sequence[_Entry]) -> None:
+    def fill(self, staged: Path, entries: pa.Table) -> None:
         """Nothing; the files of the bundle stand in `staged`."""
-        self._lines = frozenset(entry.digest for entry in entries)
         self._lay_out(entries)
-        told = {prefix: self._told(prefix) for prefix in self._leaves}
+        told = self._told()
         stale = [prefix for prefix in self._leaves if not self._taken(staged, prefix, told[prefix])]
         self._made_count = len(stale)
         self._kept_count = sum(leaf.count for leaf in self._made.values())
         self._make(staged, stale, told)
-        tally = Tally()
-        for leaf in self._made.values():
-            tally.add(leaf.tally)
+        tally = Tally.of([leaf.counted for leaf in self._made.values()])
         if self._is_split:
             head = content.index((), normaliser=self._facts.normaliser, ignored=self._ignored)
             self._put(staged, leaves.HEAD, head.encode())
@@ -216,13 +214,14 @@ class _Filling:
 
     def written(self, folder: Path) -> Written:
         """What stands in `folder`, which was filled."""
+        lines = self._entries["digest"].combine_chunks()
         return Written(
             folder,
             bundle_id(self._records[:-1]),
-            len(self._lines),
+            len(lines),
             len(self._records),
             sum(record.bytes for record in self._records),
-            passed=Passed(self._passed.made_by, self._lines, self._made),
+            passed=Passed(self._passed.made_by, lines, self._made),
             kept_count=self._kept_count,
             leaf_count=len(self._made),
             made_count=self._made_count,
@@ -236,27 +235,40 @@ class _Filling:
     def _has_pages(self) -> bool:
         return self._facts.has_pages or not self._is_split
 
-    def _lay_out(self, entries: Sequence[_Entry]) -> None:
+    def _lay_out(self, entries: pa.Table) -> None:
         """Nothing; it is known which entries and which rows of the registry each leaf has."""
-        places = {name: leaves.place_of(name) for name in content.names_of(self._facts.registry)}
-        sized = [*((entry.place, entry.size) for entry in entries), *((place, 0) for place in places.values())]
-        self._leaves = {prefix: [] for prefix in leaves.split(sized)}
-        held = leaves.holders(self._leaves)
-        for entry in sorted(entries, key=attrgetter("entry_id")):
-            self._leaves[str(held(entry.place))].append(entry)
-        self._registries = content.registry_rows(self._facts.registry, self._leaves, places)
+        named = content.names_of(self._facts.registry)
+        names = pc.unique(pa.concat_arrays([*entries["entry_id"].chunks, pa.array(named, pa.string())]))
+        places = leaves.places_of(names.to_pylist())
+        there = pc.index_in(entries["entry_id"], value_set=names).to_numpy()
+        sizes = np.zeros(len(names), np.int64)
+        sizes[there] = entries["size"].to_numpy()
+        prefixes = leaves.split(places, sizes)
+        order = np.lexsort((there, places[there]))
+        self._entries = entries.take(pa.array(order)).combine_chunks()
+        ends = [*leaves.starts(places[there][order], prefixes), len(order)]
+        self._leaves = dict(zip(prefixes, pairwise(ends), strict=True))
+        where = dict(zip(names.to_pylist(), leaves.holders(places, prefixes), strict=True))
+        self._registries = content.registry_rows(self._facts.registry, self._leaves, where)
 
-    def _told(self, prefix: str) -> str:
-        """A digest of all that a leaf is made of."""
+    def _told(self) -> dict[str, str]:
+        """By leaf a digest of all that it is made of."""
         facts = self._facts
-        found = hashlib.blake2b(digest_size=16)
         ignored = [] if self._is_split else [one.model_dump() for one in self._ignored]
-        head = [self._passed.made_by, facts.normaliser, self._has_pages, prefix, ignored]
-        found.update(content.compact_json(head).encode())
-        for entry in self._leaves[prefix]:
-            found.update(f"\x1e{entry.entry_id}\x1f{entry.digest}\x1f{entry.indexed}".encode())
-        found.update(b"\x1d" + content.compact_json(self._registries[prefix]).encode())
-        return found.hexdigest()
+        head = content.compact_json([self._passed.made_by, facts.normaliser, self._has_pages, ignored]).encode()
+        columns = (
+            [_Bytes.of(self._entries[name].chunk(0)) for name in ("entry_id", "digest", "indexed")]
+            if len(self._entries)
+            else []
+        )
+        told = {}
+        for prefix, (start, end) in self._leaves.items():
+            found = hashlib.blake2b(head, digest_size=16)
+            for column in columns:
+                column.add(found, start, end)
+            found.update(prefix.encode() + content.compact_json(self._registries[prefix]).encode())
+            told[prefix] = found.hexdigest()
+        return told
 
     def _taken(self, staged: Path, prefix: str, told: str) -> bool:
         """Whether the leaf stands in `staged` now: second names of the files of before, which are whole."""
@@ -287,19 +299,21 @@ class _Filling:
 
     def _make(self, staged: Path, prefixes: Sequence[str], told: Mapping[str, str]) -> None:
         """Nothing; these leaves stand in `staged`, made of rows that are read now."""
-        sized = [(sum(entry.size for entry in self._leaves[one]), [one]) for one in prefixes]
-        for batch in _batches(sized):
+        entries = {prefix: self._entries.slice(start, end - start) for prefix, (start, end) in self._leaves.items()}
+        for batch in _batches((pc.sum(entries[one]["size"]).as_py() or 0, [one]) for one in prefixes):
             own = [prefix for group in batch for prefix in group]
-            ids = [entry.entry_id for prefix in own for entry in self._leaves[prefix]]
+            ids = [name for prefix in own for name in entries[prefix]["entry_id"].to_pylist()]
             rows = {row.entry_id: row for row in self._rows.rows(ids)}
             for prefix in own:
-                self._made[prefix] = self._leaf(staged, prefix, rows, told[prefix])
+                is_row = dict(zip(*(entries[prefix][name].to_pylist() for name in ("entry_id", "is_row")), strict=True))
+                lines = [(rows[name], is_row[name]) for name in sorted(is_row)]
+                self._made[prefix] = self._leaf(staged, prefix, lines, told[prefix])
 
-    def _leaf(self, staged: Path, prefix: str, rows: Mapping[str, Row], told: str) -> MadeLeaf:
-        own = [(entry, rows[entry.entry_id]) for entry in self._leaves[prefix]]
-        entries = [json.loads(row.json) if entry.is_row else _fields(row.json) for entry, row in own]
-        made = [f"{row.json}\n" if e.is_row else content.line(f) for (e, row), f in zip(own, entries, strict=True)]
-        index = [content.index_line(f, row) for (_, row), f in zip(own, entries, strict=True)]
+    def _leaf(self, staged: Path, prefix: str, own: Sequence[tuple[Row, bool]], told: str) -> MadeLeaf:
+        """The leaf of these rows, each of which is its line or not."""
+        entries = [json.loads(row.json) if is_line else _fields(row.json) for row, is_line in own]
+        made = [f"{row.json}\n" if is_line else content.line(f) for (row, is_line), f in zip(own, entries, strict=True)]
+        index = [content.index_line(f, row) for (row, _), f in zip(own, entries, strict=True)]
         aside = () if self._is_split else self._ignored
         bodies = {
             leaves.LINES: "".join(made).encode(),
@@ -311,7 +325,7 @@ class _Filling:
         if self._has_pages:
             files |= {content.page_path(fields["id"]): content.page(fields).encode() for fields in entries}
         records = tuple(self._put(staged, path, body) for path, body in files.items())
-        return MadeLeaf(told, len(own), records, Tally.of(entries))
+        return MadeLeaf(told, len(own), records, Counted.of(entries))
 
     def _put(self, staged: Path, path: str, body: bytes) -> FileRecord:
         place = staged / path
@@ -320,3 +334,22 @@ class _Filling:
         place.write_bytes(body)
         self._records.append(content.record_of(path, body))
         return self._records[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """A column of texts as the bytes that it is held as, of which a few rows are hashed without being read."""
+
+    ends: np.ndarray
+    body: memoryview
+
+    @classmethod
+    def of(cls, column: pa.StringArray) -> _Bytes:
+        _, ends, body = column.buffers()
+        return cls(np.frombuffer(ends, np.int32)[column.offset :], memoryview(body or b""))
+
+    def add(self, digest: hashlib.blake2b, start: int, end: int) -> None:
+        """Nothing; `digest` is of the rows from `start` to before `end` as well."""
+        ends = self.ends[start : end + 1]
+        digest.update((ends - ends[0]).tobytes())
+        digest.update(self.body[ends[0] : ends[-1]])

@@ -6,17 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import pyarrow as pa
+
 from pipeline.records import Template
 
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """What tells whether an entry is what it was."""
-
-    entry_id: str
-    size: int  # bytes of its row
-    digest: str  # sha256 of its row
-    indexed: str  # of what the index says of it besides; "" of an entry without a cluster
+#: What tells whether an entry is what it was: its id, bytes and sha256 of its row, and a digest of what the index says
+#: of it besides, "" of one without a cluster.
+SIGNS = pa.schema([("entry_id", pa.string()), ("size", pa.int64()), ("digest", pa.string()), ("indexed", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +29,8 @@ class Row:
 class Rows(Protocol):
     """The entries of a database, or of anything that has some."""
 
-    def signs(self) -> Sequence[Sign]:
-        """One of every entry, by id."""
+    def signs(self) -> pa.Table:
+        """`SIGNS` of every entry, by id."""
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """The entries of these ids, by id."""

@@ -15,14 +15,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.records import kept
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FOLDER = "leaves"
 #: Bytes of the lines of a leaf: what is read of a bundle to show one entry, and what an entry that changed costs. A
@@ -70,34 +73,60 @@ def holding(prefixes: Container[str], place: str) -> str | None:
     return next((place[:length] for length in range(len(place) + 1) if place[:length] in prefixes), None)
 
 
-def holders(prefixes: Collection[str]) -> Callable[[str], str | None]:
-    """`holding`, for who asks for the leaves of many places: of prefixes in order only one can be it."""
-    ordered = sorted(prefixes)
+def places_of(names: Sequence[str]) -> np.ndarray:
+    """`place_of` of each of the names, as a number of 64 bits."""
+    import numpy as np  # noqa: PLC0415  (as pydantic below)
 
-    def held(place: str) -> str | None:
-        found = bisect_right(ordered, place) - 1
-        return ordered[found] if found >= 0 and place.startswith(ordered[found]) else None
-
-    return held
+    found = (hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=_PLACE_BYTES) for name in names)
+    return np.frombuffer(b"".join(one.digest() for one in found), ">u8").astype(np.uint64)
 
 
-def split(sized: Iterable[tuple[str, int]], *, most: int | None = None) -> list[str]:
-    """The prefixes of the leaves of (place, bytes of its line), sorted; of nothing the one leaf of a small bundle."""
-    rows = sorted(sized)
-    return list(_split(rows, "", LEAF_BYTES if most is None else most)) or [""]
+def starts(places: np.ndarray, prefixes: Sequence[str]) -> list[int]:
+    """Where among places in order those of each leaf begin, of leaves in order."""
+    import numpy as np  # noqa: PLC0415  (as above)
+
+    found: list[int] = np.searchsorted(places, np.array(list(map(_first, prefixes)), np.uint64)).tolist()
+    return found
 
 
-def _split(rows: Sequence[tuple[str, int]], prefix: str, most: int) -> Iterator[str]:
-    """A line alone is a leaf, however long it is."""
-    if sum(size for _, size in rows) <= most or len({place for place, _ in rows}) == 1:
+def holders(places: np.ndarray, prefixes: Sequence[str]) -> list[str]:
+    """The prefix of the leaf that holds each of the places; of prefixes in order, of which one holds it."""
+    import numpy as np  # noqa: PLC0415  (as above)
+
+    firsts = np.array(list(map(_first, prefixes)), np.uint64)
+    return [prefixes[place] for place in (np.searchsorted(firsts, places, side="right") - 1).tolist()]
+
+
+def _first(prefix: str) -> int:
+    """The first of the places that a leaf may hold, as a number."""
+    return int(prefix.ljust(2 * _PLACE_BYTES, "0"), 16)
+
+
+def split(places: np.ndarray, sizes: np.ndarray, *, most: int | None = None) -> list[str]:
+    """The prefixes of the leaves of names at these places (`places_of`), whose lines have so many bytes, sorted.
+
+    Of nothing there is the one leaf of a small bundle.
+    """
+    import numpy as np  # noqa: PLC0415  (as above)
+
+    order = np.argsort(places)
+    before = np.concatenate([[0], np.cumsum(sizes[order])])
+    return list(_split(places[order], before, "", LEAF_BYTES if most is None else most))
+
+
+def _split(places: np.ndarray, before: np.ndarray, prefix: str, most: int) -> Iterator[str]:
+    """Of places in order, before each of which and behind the last there are so many bytes.
+
+    A line alone is a leaf, however long it is.
+    """
+    if before[-1] - before[0] <= most or places[0] == places[-1]:
         yield prefix
         return
-    for digit, own in groupby(rows, key=_digit(len(prefix))):
-        yield from _split(list(own), prefix + digit, most)
-
-
-def _digit(position: int) -> Callable[[tuple[str, int]], str]:
-    return lambda row: row[0][position]
+    parts = [f"{prefix}{digit:x}" for digit in range(16)]
+    ends = [*starts(places, parts), len(places)]
+    for part, (start, end) in zip(parts, pairwise(ends), strict=True):
+        if start < end:
+            yield from _split(places[start:end], before[start : end + 1], part, most)
 
 
 # A bundle whose list of files was read: its leaves, each read when it is first asked for, and checked by its sha256.

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
-from pipeline.records.exported import Sign
+from pipeline.records.exported import SIGNS
 from pipeline.records.kept import Damaged, KeptFile
 
 _KEYED = pa.schema([("key", pa.string()), ("digest", pa.string())])
@@ -202,18 +202,17 @@ def size_told(told: str) -> int:
     return int(told.partition(" ")[0])
 
 
-def signs(folder: Path, path: Path) -> list[Sign] | None:
-    """The sign of every entry of the file at `path`, by id; None where the note in `folder` does not say them of it."""
+def signs(folder: Path, path: Path) -> pa.Table | None:
+    """`SIGNS` of every entry of the file at `path`, by id; None where the note in `folder` does not say them of it."""
     held = read(folder)
     if held is None or not held.fits(path):
         return None
     (ids, digests), (signed, told) = (found.table.columns for found in (held.lines, held.signs))
     if not ids.equals(signed):  # an errmine of before noted none
         return None
-    found = []
-    for entry_id, digest, words in zip(ids.to_pylist(), digests.to_pylist(), told.to_pylist(), strict=True):
-        found.append(Sign(entry_id, size_told(words), digest, words.partition(" ")[2]))
-    return found
+    words = pc.split_pattern(told, " ", max_splits=1)
+    size, indexed = (pc.list_element(words, place) for place in range(2))
+    return pa.Table.from_arrays([ids, size.cast(pa.int64()), digests, indexed], schema=SIGNS)
 
 
 def renew(folder: Path, before: str, path: Path) -> None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pipeline.records import Template
 from pipeline.records.errors import ConfigError, LimitReached, PipelineError
-from pipeline.records.exported import Row, Sign
+from pipeline.records.exported import SIGNS, Row
 from pipeline.store import noted
 from pipeline.store.opening import OF_THE_FILE, held, is_damage, meta, read_only
 
@@ -252,11 +252,13 @@ WITH members AS (
     WHERE a.cluster_id IN (SELECT cluster_id FROM entries WHERE entry_id IN ({chosen})) GROUP BY ALL
 )
 SELECT e.entry_id, {row}
-    coalesce(sha256(to_json({{'m': c.signature_id, 's': c.lowest_score, 'o': m.told}})::VARCHAR), '')
+    coalesce(sha256(to_json({{'m': c.signature_id, 's': c.lowest_score, 'o': m.told}})::VARCHAR), '') AS indexed
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id LEFT JOIN members m ON m.cluster_id = c.cluster_id
 WHERE e.entry_id IN ({chosen}) ORDER BY e.entry_id
 """
-_SIGNS = _INDEXED.format(row="strlen(e.json::VARCHAR), sha256(e.json::VARCHAR),", chosen="SELECT entry_id FROM entries")
+_SIGNS = _INDEXED.format(
+    row="strlen(e.json::VARCHAR) AS size, sha256(e.json::VARCHAR) AS digest,", chosen="SELECT entry_id FROM entries"
+)
 _ROWS = """
 SELECT e.entry_id, e.json, c.signature_id, c.lowest_score, c.cluster_id
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id
@@ -281,9 +283,10 @@ SELECT signature_id, arg_min(reason, ordinal) FROM (
 """
 
 
-def signs_of(connection: duckdb.DuckDBPyConnection) -> list[Sign]:
+def signs_of(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """What `Entries.signs` says of the file that is open."""
-    return [Sign(*row) for row in connection.execute(_SIGNS).fetchall()]
+    found: pa.Table = connection.sql(_SIGNS).to_arrow_table()
+    return found.cast(SIGNS)
 
 
 def indexed_of(connection: duckdb.DuckDBPyConnection, chosen: str) -> dict[str, str]:
@@ -298,12 +301,11 @@ class Entries:
     path: Path
     note: Path | None = None  # the folder in which it may be noted what the file holds
 
-    def signs(self) -> Sequence[Sign]:
-        """One of every entry, by id."""
+    def signs(self) -> pa.Table:
+        """`SIGNS` of every entry, by id."""
         known = noted.signs(self.note, self.path) if self.note else None
-        if known is not None:
-            return known
-        return [Sign(*row) for row in query(self.path, _SIGNS).rows]
+        found: pa.Table = query(self.path, _SIGNS).table if known is None else known
+        return found.cast(SIGNS)
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """The entries of these ids, by id."""

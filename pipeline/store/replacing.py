@@ -25,7 +25,6 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.records.exported import Sign
 from pipeline.store import engine, noted, opening, querying
 from pipeline.store.contents import Contents, JournalRow, RunRow
 from pipeline.store.engine import staged, transaction
@@ -253,9 +252,10 @@ def _written(path: Path, contents: Contents) -> tuple[Size, Digests, Digests]:
     return Size(path.stat().st_size, count), Digests.of(lines), _signed(signs)
 
 
-def _signed(signs: Iterable[Sign]) -> Digests:
+def _signed(signs: pa.Table) -> Digests:
     """What is noted of the signs of entries."""
-    return Digests.of({one.entry_id: noted.sign_told(one.size, one.indexed) for one in signs})
+    told = map(noted.sign_told, signs["size"].to_pylist(), signs["indexed"].to_pylist())
+    return Digests.of(dict(zip(signs["entry_id"].to_pylist(), told, strict=True)))
 
 
 def _signed_anew(

@@ -14,7 +14,6 @@ from pipeline import packs
 from pipeline.lexicon import catalogues, glossary
 from pipeline.records.disk import literal
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.records.exported import Sign
 from pipeline.store import opening, querying
 from pipeline.store.contents import Contents
 from pipeline.store.engine import staged, transaction
@@ -71,7 +70,7 @@ def write(path: Path, contents: Contents) -> Path:
     return path
 
 
-def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str], list[Sign]]:
+def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str], pa.Table]:
     """Of the file that `write` puts at `path` how many rows its tables have, what `insert_entries` gives, and signs."""
     with staged(path) as made, transaction(made, is_new=True) as connection:
         lines = _fill(connection, contents)

@@ -33,7 +33,7 @@ def keep_passed(path: Path, passed: Passed) -> None:
 
 def note_passed(path: Path, lines: store.Digests) -> None:
     """Nothing; the file at `path` says then that the entries whose rows have these digests have passed."""
-    keep_passed(path, passed_before(path).only(lines.table["digest"].to_pylist()))
+    keep_passed(path, passed_before(path).only(lines.table["digest"].combine_chunks()))
 
 
 @lean()
