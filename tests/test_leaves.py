@@ -30,6 +30,7 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError, PipelineError
 from pipeline.run import Places
 from pipeline.run.check import integrity
+from pipeline.store import noted
 from tests import entry_factory as make
 from tests import golden
 from tests.cli import run as errmine
@@ -277,6 +278,75 @@ def test_only_leaves_in_which_something_changed_are_made_again(places: Places, t
     assert golden.bundle_bytes(scratch.curated) == golden.bundle_bytes(places.curated)
 
 
+def test_what_did_not_change_keeps_its_file_and_is_not_read_again(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bundle before the last has the same files under second names, but for what changed since."""
+    monkeypatch.setattr(kept, "_SETTLED", 0)
+    read: list[Path] = []
+    checked = kept.checked
+
+    def noted_when_checked(path: Path, wanted: str) -> bytes:
+        read.extend([path] if ".new-" in str(path) else [])
+        return checked(path, wanted)
+
+    monkeypatch.setattr(kept, "checked", noted_when_checked)
+    ordered = export.read_entries(places.curated)
+    for victim in (ordered[0], ordered[-1], ordered[0]):
+        run.export(places)  # reads what changed in the two rounds before
+        before = inodes(places.curated)
+        for number in range(2):
+            say_otherwise(places, victim.model_copy(update={"tags": [f"changed {number}", str(len(before))]}))
+            read.clear()
+            assert run.export(places).figures["made_leaves"] == 1
+            assert len(read) <= len(leaves.NAMES) * (1 + number)
+        again = inodes(places.curated)
+        assert sum(again[path] == before[path] for path in before) >= len(before) - len(leaves.NAMES)
+        listed = kept.Listing.of_bundle(places.spare).sums
+        assert {str(path.relative_to(places.spare)) for path in places.spare.rglob("*") if path.is_file()} == {
+            *listed, kept.MANIFEST
+        }  # fmt: skip
+    scratch = Places.of(golden.copied(places.home, places.home.with_name("scratch")))
+    shutil.rmtree(scratch.curated / "leaves")
+    shutil.rmtree(scratch.spare)
+    run.export(scratch)
+    assert golden.bundle_bytes(scratch.curated) == golden.bundle_bytes(places.curated)
+
+
+@pytest.mark.parametrize("harm", quick_alone(["manifest", "file", "more", "less"], ["file"]))
+def test_a_spare_that_something_touched_is_no_part_of_a_bundle(places: Places, harm: str) -> None:
+    whole = golden.bundle_bytes(places.curated)
+    path = sorted(places.spare.glob("leaves/*/index.json"))[0]
+    match harm:
+        case "manifest":
+            (places.spare / kept.MANIFEST).write_bytes(b"{}")
+        case "less":
+            path.unlink()
+        case _:
+            path.unlink()
+            path.write_bytes(b"other bytes")
+    if harm == "more":
+        path.with_name("entries.jsonl").unlink()
+        path.with_name("entries.jsonl").mkdir()
+    for _ in range(2):
+        run.export(places)
+        assert golden.bundle_bytes(places.curated) == whole
+
+
+def test_what_was_forgotten_is_in_no_bundle_that_stays(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who made the database is another one then; until it is made, the bundle has it, and so may the one before."""
+    assert places.spare.is_dir()
+    victim = export.read_entries(places.curated)[0]
+    say_otherwise(places, victim.model_copy(update={"tags": ["zebu"]}))
+    for _ in range(2):
+        run.export(places)
+    assert "zebu" in str(tree(places.spare))
+    say_otherwise(places, victim)
+    monkeypatch.setattr(noted, "made_by", lambda _: "who knows that it was forgotten")
+    run.export(places)
+    assert "zebu" not in str(tree(places.spare)) + str(tree(places.curated / "leaves"))
+
+
 def place(name: str) -> str:
     return leaves.place_of(name)
 
@@ -324,22 +394,31 @@ def test_a_file_system_without_second_names_gets_copies(places: Places, monkeypa
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("has_spare", [True, False])
 @pytest.mark.parametrize("exchanges", [True, False], ids=["in one call", "one by one"])
-def test_an_export_that_was_killed_at_any_step_is_made_whole_by_the_next(tmp_path: Path, exchanges: bool) -> None:
-    """Also where leaves of the bundle before are taken over."""
+def test_an_export_that_was_killed_at_any_step_is_made_whole_by_the_next(
+    tmp_path: Path, exchanges: bool, has_spare: bool
+) -> None:
+    """Also where leaves of the bundle before are taken over, or of the one before that."""
     folder, whole = tmp_path / "in" / "c", tmp_path / "whole"
     after = [one.model_copy(update={"tags": ["changed"]}) if one.id.endswith("7") else one for one in entries(12)]
     export.write(whole, after, facts=facts(12))
     before, rows = tmp_path / "before", writing._Given(entries(10), facts(10))
-    passed = export.write_rows(before, rows, facts=facts(10), passed=export.Passed("us")).passed
+    spare, kept_spare = placing.Spare(tmp_path / "spare"), tmp_path / "kept spare"
+    passed = export.write_rows(before, rows, facts=facts(10), passed=export.Passed("us"), spare=spare).passed
+    spare.path.rename(kept_spare)
     (before / "errmine.duckdb").write_bytes(b"a database")
     step = 1
     while True:
         shutil.rmtree(folder.parent, ignore_errors=True)
         shutil.copytree(before, folder)
+        shutil.rmtree(spare.path, ignore_errors=True)
+        if has_spare:
+            shutil.copytree(kept_spare, spare.path)
 
         def work() -> export.Written:
-            return export.write_rows(folder, writing._Given(after, facts(12)), facts=facts(12), passed=passed)
+            given, beside = writing._Given(after, facts(12)), spare if has_spare else None
+            return export.write_rows(folder, given, facts=facts(12), passed=passed, spare=beside)
 
         was_killed = killed_at(step, work, exchanges=exchanges)
         if exchanges and (folder / "manifest.json").exists():

@@ -13,7 +13,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -172,17 +172,6 @@ class MadeLeaf:
     files: tuple[FileRecord, ...]
     counted: Counted
 
-    def is_whole(self, folder: Path) -> bool:
-        """Whether the bundle in `folder` has every file of the leaf as it was made; a link to such a file is none."""
-        try:
-            for file in self.files:
-                if (folder / file.path).is_symlink():
-                    return False
-                kept.checked(folder / file.path, file.sha256)
-        except kept.Damaged:
-            return False
-        return True
-
 
 @dataclass(frozen=True, slots=True)
 class Passed:
@@ -191,6 +180,7 @@ class Passed:
     made_by: str = ""  # digest of all that decides besides the line; "": nothing is kept
     lines: pa.Array = field(default_factory=partial(pa.array, [], pa.string()))  # digests
     leaves: Mapping[str, MadeLeaf] = field(default_factory=dict)  # by prefix
+    made_of: str = ""  # what made the rows that the leaves are of: see `store.Told`
 
     @classmethod
     def read(cls, path: Path, *, made_by: str) -> Passed:
@@ -200,7 +190,8 @@ class Passed:
             told = kept.unsealed_json(path)
             if told.get("made_by") != made_by:
                 return nothing
-            return cls(made_by, _hexadecimal(b64decode(told["lines"])), dict(_leaves(told)))
+            lines, made_of = _hexadecimal(b64decode(told["lines"])), str(told["made_of"])
+            return cls(made_by, lines, dict(_leaves(told)), made_of)
         except (kept.Damaged, KeyError, TypeError, ValueError, zlib.error):  # nothing is lost but time
             return nothing
 
@@ -215,6 +206,7 @@ class Passed:
         documents = [leaf.counted.documents for _, leaf in made]
         body = {
             "made_by": self.made_by,
+            "made_of": self.made_of,
             "lines": _text(bytes.fromhex("".join(self.lines.to_pylist()))),
             "leaves": [[prefix, *_row(leaf)] for prefix, leaf in made],
             "keys": keys,
@@ -226,7 +218,7 @@ class Passed:
 
     def only(self, lines: pa.Array) -> Passed:
         """What is known of lines with these digests, which all have passed."""
-        return Passed(self.made_by, lines, self.leaves)
+        return replace(self, lines=lines)
 
 
 def kept_files(path: Path) -> Iterable[kept.KeptFile]:

@@ -31,14 +31,27 @@ _RENAME_EXCHANGE = 2
 _CANNOT_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.EXDEV, errno.EBUSY, errno.EPERM, errno.ENOTSUP})
 
 
-def publish(folder: Path, fill: Callable[[Path], None], layout: Layout = BUNDLE) -> None:
-    """Nothing; `folder` then holds what `fill` wrote into an empty folder; if anything failed, what it held before."""
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """A folder that was replaced: most files of the next one are there already, under second names."""
+
+    path: Path
+    is_kept: bool = True  # whether the one that is replaced now may stay after it
+
+
+def publish(folder: Path, fill: Callable[[Path], None], layout: Layout = BUNDLE, *, spare: Spare | None = None) -> None:
+    """Nothing; `folder` then holds what `fill` wrote into an empty folder; if anything failed, what it held before.
+
+    Of a `spare` that is there `fill` gets the files, without the manifest; then what was replaced is there, or the new
+    one under second names, if it has leaves: to give each file of a large bundle one, and to take it away again, costs
+    more than what changes in it.
+    """
     target = folder.resolve()
     staged = target.with_name(f".{target.name}.new-{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _clear_leftovers(target, layout)
-        staged.mkdir()
+        _begin(staged, spare, layout)
         fill(staged)
         _flush(staged)
         _swap(staged, target, layout)
@@ -48,7 +61,33 @@ def publish(folder: Path, fill: Callable[[Path], None], layout: Layout = BUNDLE)
     except BaseException:
         _retire(staged, target, layout)
         raise
-    _retire(staged, target, layout)
+    _retire(staged, target, layout, spare=spare)
+    if spare is not None and (target / leaves.FOLDER).is_dir() and not spare.path.exists():
+        _name_again(target, spare.path, layout)
+
+
+def _begin(staged: Path, spare: Spare | None, layout: Layout) -> None:
+    """Nothing; `staged` is there, with the files of the spare or empty."""
+    if spare is not None and spare.path.is_dir():
+        (spare.path / layout.manifest).unlink(missing_ok=True)  # it is no whole bundle any more
+        with suppress(OSError):  # another file system
+            spare.path.rename(staged)
+            return
+        shutil.rmtree(spare.path)
+    staged.mkdir()
+
+
+def _name_again(folder: Path, spare: Path, layout: Layout) -> None:
+    """Nothing; each file of the bundle in `folder` has a second name in `spare`, its manifest last, or none has."""
+    try:
+        for name in layout.names:
+            for place in sorted((folder / name).rglob("*")) if (folder / name).is_dir() else [folder / name]:
+                if place.is_file():
+                    again = spare / place.relative_to(folder)
+                    again.parent.mkdir(parents=True, exist_ok=True)
+                    os.link(place, again)
+    except OSError:  # this file system gives a file one name alone
+        shutil.rmtree(spare, ignore_errors=True)
 
 
 def _swap(staged: Path, target: Path, layout: Layout) -> None:
@@ -147,13 +186,20 @@ def _clear_leftovers(target: Path, layout: Layout) -> None:
         shutil.rmtree(leftover)
 
 
-def _retire(old: Path, target: Path, layout: Layout) -> None:
+def _retire(old: Path, target: Path, layout: Layout, *, spare: Spare | None = None) -> None:
     if not old.exists():
         return
     with suppress(OSError):
         if target.exists():
             _move_strangers(old, target, layout)
-        shutil.rmtree(old)
+        is_large = (old / layout.manifest).exists() and (old / leaves.FOLDER).is_dir()
+        if spare is not None and spare.is_kept and is_large:
+            for path in _strangers(old, layout):  # second names of what is in the new one
+                path.unlink()
+            spare.path.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(spare.path)
+            return
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _flush(folder: Path) -> None:

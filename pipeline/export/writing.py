@@ -20,13 +20,14 @@ import pyarrow.compute as pc
 from pipeline.export import content
 from pipeline.export.content import Facts
 from pipeline.export.passed import Counted, Fields, MadeLeaf, Passed, Tally, digest
-from pipeline.export.placing import publish
+from pipeline.export.placing import Spare, publish
 from pipeline.lexicon import advice
 from pipeline.records import Skipped, kept, leaves
 from pipeline.records.bundle import Answers, FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 from pipeline.records.exported import SIGNS, Row, Rows
+from pipeline.records.kept import Seen
 
 _NONE_PASSED = Passed()
 #: Bytes of rows that are read at a time: some leaves at once, because every question to a database looks at all ids.
@@ -111,11 +112,14 @@ def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | Non
     return write_rows(folder, _Given(entries, told), facts=told, passed=_NONE_PASSED)
 
 
-def write_rows(folder: Path, rows: Rows, *, facts: Facts, passed: Passed) -> Written:
+def write_rows(
+    folder: Path, rows: Rows, *, facts: Facts, passed: Passed, spare: Spare | None = None, seen: Seen | None = None
+) -> Written:
     """`write` of entries as a database has them.
 
     Of one that stands in `passed` nothing is asked: its row is its line. A leaf of which nothing changed is that of the
-    bundle in `folder`, if nothing has touched that.
+    bundle in `folder`, or of the one before that in the `spare`, if nothing has touched it; what `seen` knows as whole
+    is not read for it.
     """
     signs = rows.signs()
     _check_ids(folder, signs["entry_id"].combine_chunks())
@@ -125,8 +129,8 @@ def write_rows(folder: Path, rows: Rows, *, facts: Facts, passed: Passed) -> Wri
     lines = [*known.columns, pa.repeat(pa.scalar(True), len(known))]
     lines[1] = pc.add(lines[1], 1)
     entries = pa.concat_tables([pa.Table.from_arrays(lines, schema=_PUBLISHED), asked])
-    filling = _Filling(folder.resolve(), rows, facts, passed)
-    publish(folder, lambda staged: filling.fill(staged, entries))
+    filling = _Filling(rows, facts, passed, _Before(folder.resolve(), _files_of(spare), seen or Seen()))
+    publish(folder, lambda staged: filling.fill(staged, entries), spare=spare)
     return replace(filling.written(folder), refused=refused)
 
 
@@ -181,11 +185,85 @@ def told_beside(told: Sequence[Answers], prefixes: Collection[str]) -> dict[str,
     return {**content.schemas(), content.LLMS: text.encode()}
 
 
+def _files_of(spare: Spare | None) -> Mapping[str, str]:
+    """Path -> sha256 of the files of the spare; one that does not say which they are is gone."""
+    if spare is None:
+        return {}
+    try:
+        return kept.Listing.of_bundle(spare.path).sums
+    except kept.Damaged:
+        shutil.rmtree(spare.path, ignore_errors=True)
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What there is of files that were made before."""
+
+    folder: Path  # with the bundle that is to be replaced
+    spare: Mapping[str, str]  # path -> sha256 of files that stood in the staged folder when it was begun
+    seen: Seen
+
+    def puts(self, staged: Path, files: Sequence[FileRecord]) -> bool:
+        """Whether all of these files stand in `staged` now, and are whole."""
+        try:
+            for file in files:
+                if not self._is_there(staged, file):
+                    self._link(staged, file)
+        except (kept.Damaged, OSError):  # it went a moment ago
+            return False
+        return True
+
+    def _is_there(self, staged: Path, file: FileRecord) -> bool:
+        """Whether a file of the spare is the one that is wanted, and the bundle has it too; a link is none."""
+        place, name = staged / file.path, self.folder / file.path
+        if self.spare.get(file.path) != file.sha256:
+            return False
+        if self.seen.is_whole(name, file.sha256, at=place):
+            return True
+        try:
+            if place.is_symlink() or not place.samefile(name):  # in a copy of a home they are two files
+                return False
+            kept.checked(place, file.sha256)
+        except (kept.Damaged, OSError):
+            return False
+        self.seen.note(name, file.sha256, at=place)
+        return True
+
+    def _link(self, staged: Path, file: FileRecord) -> None:
+        """Nothing; `staged` has a second name of a file of the bundle that is to be replaced.
+
+        Raises:
+            Damaged: it is not what was made.
+            OSError: it went a moment ago.
+        """
+        old, new = self.folder / file.path, staged / file.path
+        if old.is_symlink():
+            raise kept.Damaged(old, "it is a link")
+        if not self.seen.is_whole(old, file.sha256):
+            kept.checked(old, file.sha256)
+        _make_room(new)
+        try:
+            os.link(old, new)
+        except FileNotFoundError:
+            raise
+        except OSError:  # this file system gives a file one name alone
+            shutil.copyfile(old, new)
+
+    def clear(self, staged: Path, *, but: Collection[str]) -> None:
+        """Nothing; of the spare's files nothing is left in `staged` beside these."""
+        for path in self.spare.keys() - but:
+            (staged / path).unlink(missing_ok=True)
+            with suppress(OSError):  # others are in the folder
+                for folder in list((staged / path).relative_to(staged).parents)[:-1]:
+                    (staged / folder).rmdir()
+
+
 class _Filling:
     """The folder that is being made, beside the bundle of before."""
 
-    def __init__(self, before: Path, rows: Rows, facts: Facts, passed: Passed) -> None:
-        self._before, self._rows, self._facts, self._passed = before, rows, facts, passed
+    def __init__(self, rows: Rows, facts: Facts, passed: Passed, before: _Before) -> None:
+        self._rows, self._facts, self._passed, self._before = rows, facts, passed, before
         self._ignored = content.ignored(facts)
         self._entries = _table([], _PUBLISHED)  # in the order of their places
         self._leaves: dict[str, tuple[int, int]] = {}  # of each the first of its entries, and the one behind the last
@@ -210,6 +288,7 @@ class _Filling:
         for name, body in told_beside(tally.answers(), self._leaves).items():
             self._put(staged, name, body)
         counts = {prefix: leaf.count for prefix, leaf in self._made.items()}
+        self._before.clear(staged, but={record.path for record in self._records})
         self._put(staged, kept.MANIFEST, content.manifest(tally, self._facts, self._records, counts))
 
     def written(self, folder: Path) -> Written:
@@ -271,31 +350,13 @@ class _Filling:
         return told
 
     def _taken(self, staged: Path, prefix: str, told: str) -> bool:
-        """Whether the leaf stands in `staged` now: second names of the files of before, which are whole."""
+        """Whether the leaf stands in `staged` now, as it was made before."""
         last = self._passed.leaves.get(prefix)
-        if not self._passed.made_by or last is None or last.told != told:
-            return False
-        if not last.is_whole(self._before):
-            return False
-        try:
-            for file in last.files:
-                self._link(staged, file)
-        except OSError:  # it went a moment ago
+        if not self._passed.made_by or last is None or last.told != told or not self._before.puts(staged, last.files):
             return False
         self._made[prefix] = last
         self._records += last.files
         return True
-
-    def _link(self, staged: Path, file: FileRecord) -> None:
-        old, new = self._before / file.path, staged / file.path
-        new.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # a leaf that could not be linked to its end
-            try:
-                os.link(old, new)
-            except FileNotFoundError:
-                raise
-            except OSError:  # this file system gives a file one name alone
-                shutil.copyfile(old, new)
 
     def _make(self, staged: Path, prefixes: Sequence[str], told: Mapping[str, str]) -> None:
         """Nothing; these leaves stand in `staged`, made of rows that are read now."""
@@ -329,11 +390,18 @@ class _Filling:
 
     def _put(self, staged: Path, path: str, body: bytes) -> FileRecord:
         place = staged / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)  # a second name of a leaf that could not be linked to its end
+        _make_room(place)
         place.write_bytes(body)
         self._records.append(content.record_of(path, body))
         return self._records[-1]
+
+
+def _make_room(path: Path) -> None:
+    """Nothing; `path` can be made: what stood there is a file of another bundle too, and is not to be written into."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

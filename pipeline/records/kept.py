@@ -415,17 +415,17 @@ class Seen:
             with suppress(OSError):
                 write(path, sealed_json({"files": rows}))
 
-    def is_whole(self, path: Path, told: str = "") -> bool:
-        """True if the file was found to be what `told` says, and nothing has touched it since."""
+    def is_whole(self, path: Path, told: str = "", *, at: Path | None = None) -> bool:
+        """True if the file was found to be what `told` says, and nothing has touched it since; `at` is another name."""
         name, known = str(path), self.before.get(str(path)) or self.now.get(str(path))
-        if known is None or known[0] != told or known[1] != sign_of(path):
+        if known is None or known[0] != told or known[1] != sign_of(at or path):
             return False
         self.now[name] = known
         return True
 
-    def note(self, path: Path, told: str = "") -> None:
-        """Nothing; the file is what `told` says, which was found by reading it just now."""
-        sign = sign_of(path)
+    def note(self, path: Path, told: str = "", *, at: Path | None = None) -> None:
+        """Nothing; the file is what `told` says, which was found by reading it just now, at `path` or `at`."""
+        sign = sign_of(at or path)
         if sign is not None and _is_settled(sign):
             self.now[str(path)] = (told, sign)
 

@@ -130,6 +130,14 @@ def is_of(folder: Path, path: Path) -> bool:
     return told == checksum(path) and not log_of(path).exists()
 
 
+def made_by(folder: Path) -> str:
+    """All that makes rows of what the note in `folder` tells; "" where there is none."""
+    try:
+        return str(kept.unsealed_json(folder / _LIST).get("made_by", ""))
+    except Damaged:
+        return ""
+
+
 def checksum(path: Path) -> str:
     """CRC-32 and length of a file, "" where there is none: it tells damage, a second takes three gigabytes."""
     found, length = 0, 0

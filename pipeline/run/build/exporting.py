@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline import export as bundle
 from pipeline import store
 from pipeline.export import Passed, remote
+from pipeline.export.placing import Spare
 from pipeline.records.bundle import PackRecord, Registry
+from pipeline.records.kept import Seen
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import itself
 from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.places import Places
-from pipeline.store import querying
+from pipeline.store import noted, querying
 
 
 def passed_before(path: Path) -> Passed:
@@ -42,6 +45,10 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
 
     With `pages` each entry has a file of its own however large the bundle is.
     """
+    passed, seen = passed_before(places.passed), Seen.read(places.seen_leaves)
+    made_of = noted.made_by(places.state)
+    # what was forgotten since the last one was built is to be in no bundle that stays
+    spare = Spare(places.spare, is_kept=passed.made_of == made_of) if made_of else None
     with uncollected(), store.of_ours(places.database, note=places.state):
         rows = querying.Entries(places.database, note=places.state)
         facts = querying.facts(places.database)
@@ -59,10 +66,13 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
                 has_pages=pages,
                 packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
             ),
-            passed=passed_before(places.passed),
+            passed=passed,
+            spare=spare,
+            seen=seen,
         )
     places.registry.keep(registry)
-    keep_passed(places.passed, written.passed)
+    keep_passed(places.passed, replace(written.passed, made_of=made_of))
+    seen.write(places.seen_leaves)
     taken = written.entry_count + len(written.refused)
     stage = count("export", taken=taken, given=written.entry_count, lost=written.refused)
     figures = {"bundle": written.bundle_id[:16], "files": written.file_count}

@@ -45,6 +45,16 @@ class Places:
         return self.shards.parent / "passed.json"
 
     @property
+    def spare(self) -> Path:
+        """The bundle before the last: the files of the next one stand there, but for those that change."""
+        return self.shards.parent / "bundle"
+
+    @property
+    def seen_leaves(self) -> Path:
+        """Tells of the files of the bundle that were whole when an export last read them."""
+        return self.shards.parent / "leaves.json"
+
+    @property
     def state(self) -> Path:
         """What the last build made of each cluster."""
         return self.shards.parent / "state"

@@ -45,7 +45,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
         yield from shards.kept_files(folder)
     yield from results.kept_files(places.state)
     yield from planning.kept_files(places.planned)
-    yield from _sealed(places.held, places.seen)
+    yield from _sealed(places.held, places.seen, places.seen_leaves)
     yield from noted.kept_files(places.state)
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
@@ -61,6 +61,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
             verdicts = list(kept.Listing.of_bundle(places.curated).verdicts())
         except kept.Damaged as error:  # the other files may be whole, but nothing says so
             verdicts = [(error.path, error.verdict)]
+        # of the spare none is named: who takes a file of it compares it
         for path, verdict in verdicts:
             yield KeptFile(path, KeptKind.BUNDLE, verdict, cure)
 

@@ -47,6 +47,7 @@ def forget(home: Path, raw_path: Path, document_key: str) -> Forgotten:
         if provider.source and (erase := getattr(provider.fetch(), "forget", None)):
             erase(work, document_key)
     shutil.rmtree(work / "answers" / "enrich" / shelf_of(document_key), ignore_errors=True)
+    shutil.rmtree(work / "bundle", ignore_errors=True)  # the one before the last
     for clone in work.glob("verify-*"):  # which a `build --verify` left that was killed
         shutil.rmtree(clone, ignore_errors=True)
     # a translation stands under the hash of its sentence: whose it was nobody can tell
