@@ -208,10 +208,9 @@ NOTHING = Made({})
 
 def _made(home: Path, stage: str) -> Made:
     """What a build made of each document, cluster and entry, or what an export made of each leaf."""
-    import pyarrow.parquet as pq
-
-    from pipeline.records import leaves
+    from pipeline.records import kept, leaves
     from pipeline.run import shards
+    from pipeline.run.build import results
     from pipeline.store import noted
 
     if stage.startswith("export"):
@@ -222,7 +221,8 @@ def _made(home: Path, stage: str) -> Made:
         return Made({"leaves": frozenset(of_leaf.values())})
     state = home / ".errmine" / "state"
     documents = [one.digest for shard in shards.listing(state.parent / "shards") for one in shards.origins(shard)]
-    drafts = pq.read_table(state / "results.parquet", columns=["drafted"])["drafted"].to_pylist()
+    code = kept.unsealed_json(state / "results.json")["code"]
+    drafts = results.read(state, code).results.rows(["drafted"])["drafted"].to_pylist()
     note = noted.read(state)
     rows = note.lines.table["digest"].to_pylist() if note else []
     things = {"documents": documents, "drafts": drafts, "entries": rows}

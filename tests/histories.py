@@ -251,7 +251,7 @@ class History:
         anew = entries.group(there, overrides)
         self.grouped = grouped = entries.group(there, overrides, standing=self.kept)
         world.known = sorted({one.text for one in grouped.templates})
-        known = {one.cluster_id: one for one in self.kept.results}
+        known = self.kept.results
 
         def make(grouped: entries.Grouped, name: str, memory: results.Memory) -> entries.Made:
             means = entries.Means(place / name, translators=[Accepted(world.said.texts)], memory=memory)
@@ -260,8 +260,8 @@ class History:
         fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
         fresh = make(anew, "fresh", results.Memory(fingerprint))
         found = make(grouped, "found", results.Memory(fingerprint, known, self.kept.texts, self.kept))
-        before = {one.worded for one in known.values()} - {""}
-        taken = [one for one in found.results if one.worded in before]
+        before = {one.worded for one in known.every()} - {""}
+        taken = [one for one in found.results.every() if one.worded in before]
         world.signatures = sorted({entry.signature for entry in fresh.entries})
         self.kept = results.State(
             found.results,

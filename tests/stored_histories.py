@@ -60,8 +60,7 @@ def contents_of(
         stage_counts=(store.StageCount("documents", "documents", len(digests), len(digests), 0),),
         meta={"registry": made.registry.model_dump_json()},
     )
-    told = (store.Digests.of(each) for each in (digests, made.entries.digests))
-    return contents, store.Told("these tests", *told)
+    return contents, store.Told("these tests", store.Digests.of(digests), store.Digests(made.entries.digests))
 
 
 # ---------------------------------------------------------------- mutants

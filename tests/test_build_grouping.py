@@ -18,12 +18,13 @@ from pipeline.cluster import candidates, leaders, neighbours, proofs, units
 from pipeline.cluster.work import work
 from pipeline.records import Template
 from pipeline.run.build import grouping
-from pipeline.run.build.grouping import NOTHING, Kept
+from pipeline.run.build.grouping import NOTHING, Kept, KeptProofs
 from pipeline.run.build.rows import TEMPLATES
 from tests.rings import one_in, quick_alone
 from tests.test_cluster import template
 from tests.test_cluster_families import CONNECTED
 
+NO_PROOFS = KeptProofs.of()
 WORDS = ("anvil", "belt", "tray", "shelf", "press", "goose", "clock")
 #: Texts that have nothing to do with each other, so many that their gate is not compared text by text.
 MANY = tuple(
@@ -35,9 +36,9 @@ def in_order(templates: Sequence[Template]) -> list[Template]:
     return sorted(templates, key=lambda one: one.signature_id)
 
 
-def from_kept(templates: Sequence[Template], last: Kept, proofs: Sequence[cluster.Proof] = ()) -> tuple[Any, Kept]:
-    proven = {one.cluster_id: one for one in proofs}
-    return grouping.grouped(TEMPLATES.write(in_order(templates)), last, proven)
+def from_kept(templates: Sequence[Template], last: Kept, proofs: KeptProofs = NO_PROOFS) -> tuple[Any, Kept]:
+    found, kept, _ = grouping.grouped(TEMPLATES.write(in_order(templates)), last, proofs)
+    return found, kept
 
 
 def differs(before: Sequence[Template], after: Sequence[Template]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline import cluster
 from pipeline.cluster import proofs
-from pipeline.cluster.proofs import Foreigners, Proof
+from pipeline.cluster.proofs import Foreigners, Proofs
 from pipeline.records import Cluster, Template
 from tests.rings import first_alone
 from tests.test_cluster import template
@@ -55,15 +55,10 @@ class Shop:
         return {one.cluster_id: self.texts[one.text] for one in clusters}
 
 
-def by_cluster(found: Sequence[Proof]) -> dict[str, Proof]:
-    return {one.cluster_id: one for one in found}
-
-
 def first_difference(seed: int, steps: int = 9) -> int | None:
     """The step at which a proof that is kept differs from one that is made anew."""
     shop = Shop(seed)
-    on_templates: Mapping[str, Proof] = {}
-    on_messages: Mapping[str, Proof] = {}
+    on_templates, on_messages = Proofs(), Proofs()
     for number in range(steps):
         shop.step()
         kept = cluster.partition(shop.templates, kept=on_templates)
@@ -75,7 +70,7 @@ def first_difference(seed: int, steps: int = 9) -> int | None:
             return number
         if {one: proof.regex for one, proof in found.items()} != {one: proof.regex for one, proof in fresh.items()}:
             return number
-        on_templates, on_messages = by_cluster(kept.proofs), found
+        on_templates, on_messages = Proofs(kept.proofs), Proofs(found)
     return None
 
 
@@ -110,8 +105,8 @@ def test_what_is_proven_still_is_not_proven_again(monkeypatch: pytest.MonkeyPatc
     proven = cluster.regexes_for(before.clusters, told)
     monkeypatch.setattr(proofs, "proven_on", None)
     monkeypatch.setattr(proofs, "Foreigners", None)
-    assert cluster.partition(shop.templates, kept=by_cluster(before.proofs)) == before
-    assert cluster.regexes_for(before.clusters, told, proven) == proven
+    assert cluster.partition(shop.templates, kept=Proofs(before.proofs)) == before
+    assert cluster.regexes_for(before.clusters, told, Proofs(proven)) == proven
 
 
 #: Owners that are asked about: so many that an index is made, and so few that texts are read.

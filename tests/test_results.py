@@ -96,9 +96,8 @@ def test_of_an_error_that_too_few_report_nobody_takes_the_name_for_the_one_of_it
         for number, least in enumerate((1, 9, 1)):
             means = entries.Means(tmp_path / str(number), memory=memory)
             found = entries.make(there, grouped, means, registry=registry, min_documents=least)
-            named.append([one.entry_id for one in found.results])
-            known = {one.cluster_id: one for one in found.results}
-            memory, registry = replace(memory, results=known, texts=found.texts), found.registry
+            named.append([one.entry_id for one in found.results.every()])
+            memory, registry = replace(memory, results=found.results, texts=found.texts), found.registry
     assert all(named[0])
     assert not any(named[1])
     assert named[2] == named[0]
@@ -121,8 +120,7 @@ def test_who_names_an_entry_that_is_called_otherwise_is_worded_anew(
             assert grouped.anew == (frozenset() if number else None)
 
             make = partial(entries.make, there, grouped, registry=registry, min_documents=1)
-            known = {one.cluster_id: one for one in state.results}
-            memory = results.Memory("x", known, state.texts, state)
+            memory = results.Memory("x", state.results, state.texts, state)
             found = make(entries.Means(tmp_path / f"found{number}", memory=memory))
             if number:
                 fresh = make(entries.Means(tmp_path / "fresh", memory=results.Memory("x")))
@@ -136,7 +134,9 @@ def test_who_names_an_entry_that_is_called_otherwise_is_worded_anew(
 
 def test_a_cluster_whose_expression_is_another_one_is_drafted_anew() -> None:
     one, other, new = (cluster.Proof(name, "", regex, "", ()) for name, regex in (("a", "x"), ("b", "x"), ("c", "x")))
-    assert concerned.proven_anew([one, other, new], [one, replace(other, regex="y")]) == {"b", "c"}
+    before = grouping.KeptProofs.of({"a": one, "b": replace(other, regex="y")})
+    now = before.with_those_of({"a": one, "b": other, "c": new})
+    assert concerned.proven_anew(now, before) == {"b", "c"}
 
 
 @pytest.mark.parametrize("is_mutant", [False, True])
@@ -177,11 +177,11 @@ def test_a_link_to_an_error_that_people_ignore_is_cited_no_more(tmp_path: Path) 
                 means = entries.Means(tmp_path / name, memory=remembered)
                 return entries.make(there, grouped, means, registry=Registry(), min_documents=1)
 
-            fresh = make(replace(memory, results={}), f"fresh{len(told)}")
+            fresh = make(replace(memory, results=results.NONE.results), f"fresh{len(told)}")
             found = make(memory, f"found{len(told)}")
-            memory = replace(memory, results={one.cluster_id: one for one in found.results}, texts=found.texts)
+            memory = replace(memory, results=found.results, texts=found.texts)
             assert histories.differs(found, fresh) == []
-            told.append(sorted(one.document_count for one in found.results))
+            told.append(sorted(one.document_count for one in found.results.every()))
     assert told == [[1, 2], [1]]
 
 
@@ -197,11 +197,12 @@ def test_former_ids_are_part_of_what_an_entry_is_made_from() -> None:
 def state(home: Path) -> tuple[dict[str, bytes], str, bytes]:
     """The bytes of the bundle, the digest of the database, and the bytes of the results that are kept."""
     places = Places.of(home)
-    # of proofs a witness is told, which is not the only one there may be
-    names = ["results.parquet", "placed.arrow", *(f"grouped_{name}.arrow" for name in grouping.SCHEMAS)]
+    names = ["placed.arrow", *(f"grouped_{name}.arrow" for name in grouping.SCHEMAS)]
     kept = b"".join((places.state / name).read_bytes() for name in names)
-    texts = results.read(places.state, building._code()).texts  # in files that follow from all builds
-    kept += b"".join(texts[name] for name in sorted(texts))
+    found = results.read(places.state, building._code())  # in files that follow from all builds
+    # of proofs a witness is told, which is not the only one there may be
+    kept += repr(found.results.every()).encode()
+    kept += b"".join(found.texts[name] for name in sorted(found.texts))
     return golden.bundle_bytes(places.curated), store.digest(places.database), kept
 
 
@@ -291,14 +292,14 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
 def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: Path, tmp_path: Path) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     before, places = state(home), Places.of(home)
-    path = places.state / "results.parquet"
+    (path,) = (places.state / "results").iterdir()
     path.write_bytes(path.read_bytes()[:-5])
-    left = places.state / f".results.parquet.{uuid.uuid4().hex}"  # of a build that was killed: it holds quotes
+    left = path.with_name(f".{path.name}.{uuid.uuid4().hex}")  # of a build that was killed: it holds quotes
     left.write_bytes(b"half")
     assert results.read(places.state, building._code()) == results.State()
     assert [file.kind for file in integrity.kept_files(places) if file.verdict != "ok"] == ["results"]
     summary = run.build(places, workers=1, partition_documents=500)
-    assert [Path(row["path"]).name for row in summary.figures["made_anew"]] == ["results.parquet"]
+    assert [Path(row["path"]).name for row in summary.figures["made_anew"]] == [path.name]
     assert not left.exists()
     run.export(places)
     assert state(home) == before

@@ -214,7 +214,7 @@ def test_a_title_follows_each_new_thread_and_the_id_stays(tmp_path: Path) -> Non
             means = entries.Means(folder / "made", memory=memory)
             found = entries.make(there, entries.group(there), means, registry=registry, min_documents=1)
         registry = found.registry
-        memory = replace(memory, results={one.cluster_id: one for one in found.results}, texts=found.texts)
+        memory = replace(memory, results=found.results, texts=found.texts)
         (made_entry,) = (one for one in found.entries if "glaze" in one.signature)
         told.append((made_entry.id, made_entry.signature))
     assert "glaze-tall-beaker" in told[0][0]

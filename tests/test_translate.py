@@ -6,6 +6,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pipeline.lexicon import explanations, gates
@@ -13,12 +14,12 @@ from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Evidence, TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
-from pipeline.run.build.worded import Facts, coverage
+from pipeline.run.build.worded import ROWS, Worded, too_general
 from pipeline.translate import entry, render, rendering, shape_of
 from pipeline.translate.engines import NoOffer, Offer
 from pipeline.translate.meaning import failing, meaning
 from pipeline.translate.remembered import SIGNATURE, Memory, key
-from pipeline.validate import too_general, without_general
+from pipeline.validate import without_general
 from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "translate").iterdir())
@@ -344,8 +345,8 @@ def explained(text, *, exception_type="ValueError", entry_id="a/b"):
 
 
 def unless_general(made):
-    general = too_general({one.id: shape_of(one) for one in made})
-    return [without_general(one) if one.id in general else one for one in made]
+    general = too_general(pa.array([shape_of(one) for one in made], pa.list_(pa.string()))).to_pylist()
+    return [without_general(one) if {*shape_of(one)[:1]} & {*general} else one for one in made]
 
 
 def test_an_explanation_made_by_shape_that_stands_for_more_than_two_messages_is_null():
@@ -544,7 +545,8 @@ def test_coverage_counts_each_item_of_a_list_field():
         remedy(fact("remedy.install", package="ninja")),
         remedy(quoted("Rewrite it from scratch by hand.", "en")),
     )
-    rows = {row.field: row for row in coverage([Facts.of(entry(draft(workarounds=actions), entry_id="triton/x"))] * 2)}
+    made = {name: entry(draft(workarounds=actions), entry_id=name) for name in ("triton/x", "triton/y")}
+    rows = {row.field: row for row in Worded(ROWS.empty_table(), lambda *_: None, made).coverage()}
     assert rows["workarounds_zh"].total == 4
     assert rows["workarounds_zh"].share("template") == 0.5
     assert rows["workarounds_zh"].by_status == (("template", 2), ("untranslated", 2))

@@ -15,7 +15,7 @@ from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Evidence, KnowledgeEntry
-from pipeline.run.build.worded import One, Worded, changed_sources
+from pipeline.run.build.worded import ROWS, Worded
 from pipeline.text.sentences import sentences, whole
 from pipeline.translate import entry, official, rendering
 from tests import official as tool
@@ -138,6 +138,11 @@ def test_an_official_text_is_put_together_from_its_sentences(monkeypatch: pytest
     assert made.translations["root_cause_zh"].engine == "tm/official"
 
 
+def imported(made: KnowledgeEntry) -> Worded:
+    """The entries of a home that has this one of another."""
+    return Worded(ROWS.empty_table(), lambda *_: made, {made.id: made})
+
+
 def test_a_page_that_changes_loses_only_the_statement_that_changed_and_it_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,7 +152,7 @@ def test_a_page_that_changes_loses_only_the_statement_that_changed_and_it_is_nam
     assert made.root_cause_zh is None
     assert made.translations["root_cause_zh"].reason == "source changed: Use no pond at all."
     assert None not in made.workarounds_zh
-    assert changed_sources(Worded([One.of(made, "")])) == [
+    assert imported(made).changed_sources() == [
         {"entry_id": "xla/pond", "field": "root_cause_zh", "sentence": "Use no pond at all."}
     ]
 
@@ -155,7 +160,7 @@ def test_a_page_that_changes_loses_only_the_statement_that_changed_and_it_is_nam
 def test_a_page_that_nobody_translated_is_prose_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     made = put(monkeypatch, draft(cause=quoted("Geese like rain.", "en")), url="https://docs.example.org/2")
     assert made.translations["root_cause_zh"].reason == "prose, and no engine has a translation"
-    assert changed_sources(Worded([One.of(made, "")])) == []
+    assert imported(made).changed_sources() == []
 
 
 def test_forms_of_a_sentence_have_one_key() -> None:

@@ -6,7 +6,7 @@ from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.neighbours import why_two
 from pipeline.cluster.partition import Partition, Ruling, founder, partition, rulings
 from pipeline.cluster.people import NONE, Override, Overrides, read_overrides
-from pipeline.cluster.proofs import Proof, regexes_for
+from pipeline.cluster.proofs import Proof, Proofs, Untouched, regexes_for
 from pipeline.cluster.titles import Print, is_type, title
 
 __all__ = [
@@ -21,7 +21,9 @@ __all__ = [
     "Partition",
     "Print",
     "Proof",
+    "Proofs",
     "Ruling",
+    "Untouched",
     "aliases",
     "changes",
     "dry_run",

@@ -18,7 +18,7 @@ from pipeline.cluster import leaders, neighbours
 from pipeline.cluster.candidates import placeless
 from pipeline.cluster.election import Said, edges, elect
 from pipeline.cluster.people import NONE, Meaning, Override, Overrides, apart_pairs, bonds, ignored_positions
-from pipeline.cluster.proofs import Proof, with_regexes
+from pipeline.cluster.proofs import NO_PROOFS, Proof, Proofs, Standing, on_templates
 from pipeline.cluster.shapes import merged
 from pipeline.cluster.work import Work
 from pipeline.cluster.work import work as begun
@@ -40,21 +40,19 @@ class SetAside(NamedTuple):
 class Partition:
     """Every template in one cluster (or set aside by people), why, and what it nearly joined. All sorted by id."""
 
-    clusters: tuple[Cluster, ...]
-    assignments: tuple[Assignment, ...]
+    clusters: Sequence[Cluster]
+    assignments: Sequence[Assignment]
     neighbours: tuple[Neighbour, ...]
     names: tuple[tuple[str, str], ...] = ()  # cluster id, name that people gave it
     ignored: tuple[SetAside, ...] = ()
-    proofs: tuple[Proof, ...] = field(default=(), compare=False)  # of the expressions, for the next partition
+    proofs: Mapping[str, Proof] = field(default_factory=dict, compare=False)  # by cluster, for the next partition
 
     def cluster_of(self) -> dict[str, str]:
         """The cluster id of each signature id: what `changes` compares."""
         return {one.signature_id: one.cluster_id for one in self.assignments}
 
 
-def partition(
-    templates: Sequence[Template], *, overrides: Overrides = NONE, kept: Mapping[str, Proof] = MappingProxyType({})
-) -> Partition:
+def partition(templates: Sequence[Template], *, overrides: Overrides = NONE, kept: Standing = NO_PROOFS) -> Partition:
     """The clusters of templates, an assignment for each template, and the neighbours of each cluster.
 
     `kept` are the proofs of the last partition by cluster: what they prove still is not proven again.
@@ -79,8 +77,9 @@ def partition(
     )
     known = {template.signature_id: template for template in work.templates}
     del work, found  # its shapes are larger than all that is proven
-    proven, proofs = with_regexes(made.clusters, known, kept)
-    return replace(made, clusters=tuple(proven), proofs=proofs)
+    proofs = on_templates(made.clusters, known, kept)
+    proven = tuple(one.proven(proofs[one.cluster_id].regex) for one in made.clusters)
+    return replace(made, clusters=proven, proofs=Proofs(proofs))
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:

@@ -16,8 +16,7 @@ from dataclasses import dataclass, fields
 from functools import cache, lru_cache, partial
 from itertools import accumulate, chain
 from operator import attrgetter
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -52,29 +51,59 @@ def words_of(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
+class Lying(Protocol):
+    """Texts that nobody changed, each with its owner, where they lie: none is made Python's own before it is found."""
+
+    def __len__(self) -> int: ...
+
+    def holding(self, words: frozenset[str]) -> Iterable[tuple[str, str]]:
+        """Owner and text of those that hold all of these words, in any order."""
+
+    def __iter__(self) -> Iterator[tuple[str, str]]: ...
+
+
 class Foreigners:
     """Texts with their owners, for who asks which texts of others an expression could match."""
 
-    def __init__(self, texts: Iterable[tuple[str, str]], *, asked: int) -> None:
-        """For one that is asked about so many of the owners."""
+    def __init__(self, texts: Iterable[tuple[str, str]], *, asked: int, lying: Lying | None = None) -> None:
+        """For one that is asked about so many of the owners; of texts that are `lying` those of others than these."""
         self._owners: list[str] = []
         self._texts: list[str] = []
         for owner, text in texts:
             self._owners.append(owner)
             self._texts.append(text)
-        is_few = asked * _TEXTS_A_READING < len(self._texts)
+        is_few = asked * _TEXTS_A_READING < len(self._texts) + (0 if lying is None else len(lying))
+        self._lying = lying if is_few else None
+        known = frozenset(self._owners)
+        for owner, text in () if lying is None or is_few else lying:
+            if owner not in known:
+                self._owners.append(owner)
+                self._texts.append(text)
+        self._known = known
         self._finder: _Finder = _Reading(self._texts) if is_few else _Index(self._texts)
 
     def could_match(self, pattern: Pattern, owner: str) -> list[tuple[str, str]]:
         """Owner and text of those of others that hold all words of an expression, in their order."""
         if not pattern.words:
-            return [one for one in zip(self._owners, self._texts, strict=True) if one[0] != owner]
+            every = chain(zip(self._owners, self._texts, strict=True), self._others(self._lying or ()))
+            return [one for one in every if one[0] != owner]
         found, is_sure = self._finder.holding(pattern.words)
-        return [
+        there = [
             (self._owners[place], self._texts[place])
             for place in found
             if self._owners[place] != owner and (is_sure or pattern.words <= words_of(self._texts[place]))
         ]
+        if self._lying is not None:
+            there += [one for one in self._others(self._lying.holding(pattern.words)) if one[0] != owner]
+        return there
+
+    def _others(self, texts: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+        return (one for one in texts if one[0] not in self._known)
+
+
+def longest(words: Iterable[str]) -> str:
+    """The longest of some words: it is in the fewest texts."""
+    return max(words, key=lambda word: (len(word), word))
 
 
 class _Finder(Protocol):
@@ -93,7 +122,7 @@ class _Reading:
 
     def holding(self, words: frozenset[str]) -> tuple[Sequence[int], bool]:
         """See `_Finder`."""
-        return list(self._with(max(words, key=lambda word: (len(word), word)))), False
+        return list(self._with(longest(words))), False
 
     def _with(self, word: str) -> Iterator[int]:
         start = self._every.find(word)
@@ -132,6 +161,13 @@ class _Index:
         return found
 
 
+class Witness(NamedTuple):
+    """A text that refuted a try."""
+
+    owner: str
+    told: str  # digest of it
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """How the expression of a cluster was found, so that the next build can tell whether it would find the same.
@@ -144,7 +180,7 @@ class Proof:
     own: str  # digest of all that the tries are made from, and of the cluster's own texts
     regex: str  # "" where no try was proven
     chosen: str  # the last try that no foreign text refuted, proven or not; "" where all were
-    witnesses: tuple[tuple[str, str], ...]  # of each try that was refuted: whose text did it, and a digest of it
+    witnesses: tuple[Witness, ...]  # of each try that was refuted
     anchors: tuple[str, ...] = ()  # of each alternative of the chosen try a word that a text it finds must hold; or ""
 
 
@@ -153,23 +189,73 @@ def digest(*parts: object) -> str:
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def standing(
-    kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[str]]], untouched: Set[str] = frozenset()
-) -> dict[str, Proof]:
-    """The proofs of the last build that this one would find again; `own` are digest and texts of each cluster now.
+class Standing(Protocol):
+    """The proofs of the last build."""
 
-    Of clusters that are `untouched` nobody needs to look: they have the texts that they had.
-    """
-    same = {owner: kept[owner] for owner, (told, _) in own.items() if owner in kept and kept[owner].own == told}
-    same |= {owner: kept[owner] for owner in untouched if owner in kept}
-    held = {
-        owner: proof
-        for owner, proof in same.items()
-        if all(one[0] in untouched or _is_there(one, own) for one in proof.witnesses)
-    }
+    def get(self, owner: str, /) -> Proof | None:
+        """That of a cluster, if it has one."""
+
+    def refuted_by(self, owners: Set[str], /) -> Iterable[Proof]:
+        """Those of which a try was refuted by a text of one of these clusters."""
+
+    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
+        """Those of whose chosen try an alternative is filed under one of these words."""
+
+
+class Proofs(dict[str, Proof]):
+    """Proofs by cluster, each of which is looked at."""
+
+    @classmethod
+    def of(cls, every: Iterable[Proof]) -> Proofs:
+        """By their clusters."""
+        return cls((one.cluster_id, one) for one in every)
+
+    def refuted_by(self, owners: Set[str], /) -> Iterable[Proof]:
+        """See `Standing`."""
+        return [one for one in self.values() if any(witness.owner in owners for witness in one.witnesses)]
+
+    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
+        """See `Standing`."""
+        return [one for one in self.values() if not words.isdisjoint(one.anchors)]
+
+
+#: Of no build.
+NO_PROOFS = Proofs()
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """The clusters that nobody touched since the last build: each has the texts, and the proof, that it had."""
+
+    gone: Set[str]  # clusters that had a proof and are not among these, whether they are touched or gone
+    clusters: Callable[[Sequence[str]], Iterable[Cluster]]  # of ids, in their order
+    texts: Lying
+
+
+Own = Mapping[str, tuple[str, Sequence[str]]]  # by cluster: digest, and texts
+
+
+def _standing(kept: Standing, own: Own, rest: Untouched | None) -> tuple[dict[str, Proof], list[str]]:
+    """The proofs of the clusters `own` that would be found again, and the other clusters whose proofs would not."""
+    same = {owner: proof for owner, (told, _) in own.items() if (proof := kept.get(owner)) and proof.own == told}
     came = [(owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts]
-    refuted = _refuted(held, came)
-    return {owner: proof for owner, proof in held.items() if owner not in refuted}
+    touched = own.keys() | (frozenset() if rest is None else rest.gone)
+
+    def holds(proof: Proof) -> bool:
+        return all((rest is not None and one.owner not in touched) or _is_there(one, own) for one in proof.witnesses)
+
+    held = {owner: proof for owner, proof in same.items() if holds(proof)}
+    again: set[str] = set()
+    filed: dict[str, Proof] = {}
+    if rest is not None:
+        doubted = (one for one in kept.refuted_by(touched) if one.cluster_id not in touched)
+        again.update(one.cluster_id for one in doubted if not holds(one))
+        words = {"", *chain.from_iterable(words_of(text) for _, text in came)} if came else frozenset[str]()
+        some = kept.filed_under(words) if came else ()
+        filed = {one.cluster_id: one for one in some if one.cluster_id not in touched}
+    refuted = _refuted({**held, **filed}, came)
+    again |= refuted & filed.keys()
+    return {owner: proof for owner, proof in held.items() if owner not in refuted}, sorted(again)
 
 
 def _refuted(held: Mapping[str, Proof], came: Sequence[tuple[str, str]]) -> set[str]:
@@ -196,41 +282,37 @@ def _anchors(chosen: str) -> tuple[str, ...]:
     return tuple(max(side.words, key=lambda word: (len(word), word), default="") for side in sides)
 
 
-def _is_there(witness: tuple[str, str], own: Mapping[str, tuple[str, Sequence[str]]]) -> bool:
-    owner, told = witness
-    return owner in own and any(digest(text) == told for text in own[owner][1])
+def _is_there(witness: Witness, own: Own) -> bool:
+    return witness.owner in own and any(digest(text) == witness.told for text in own[witness.owner][1])
 
 
-def with_regexes(
+def on_templates(
     clusters: Sequence[Cluster],
     templates: Mapping[str, Template],
-    kept: Mapping[str, Proof],
-    *,
-    untouched: Set[str] = frozenset(),
-    texts: Iterable[tuple[str, str]] = (),
-) -> tuple[list[Cluster], tuple[Proof, ...]]:
-    """The clusters with an expression each, "" where none could be proven on their signature texts; and the proofs.
+    kept: Standing,
+    rest: Untouched | None = None,
+) -> dict[str, Proof]:
+    """By cluster how its expression was proven on signature texts, which is "" where none could be.
 
-    `kept` are those of the last build by cluster. Of clusters that are `untouched` since, `templates` are asked only
-    where a proof does not stand, and their `texts` (of any cluster, behind its id) where others are proven anew.
+    `kept` are the proofs of the last build, `rest` the clusters that nobody touched since: of these there are those
+    alone whose proof does not stand any more. Without them `clusters` are all that there are.
     """
 
     def told(one: Cluster) -> tuple[str, Sequence[str]]:
         members = [templates[member] for member in one.members]
         return digest(_BARE(one), [(m.text, m.is_truncated) for m in members]), [m.text for m in members]
 
-    own = {one.cluster_id: told(one) for one in clusters if one.cluster_id not in untouched}
-    found = standing(kept, own, untouched)
+    own = {one.cluster_id: told(one) for one in clusters}
+    found, again = _standing(kept, own, rest)
     new = [one for one in clusters if one.cluster_id not in found]
+    new += rest.clusters(again) if rest is not None else []
     if new:
         touched = ((owner, text) for owner, (_, every) in own.items() for text in every)
-        others = (one for one in texts if one[0] in untouched)
-        foreigners = Foreigners(chain(touched, others), asked=len(new))
-        own |= {one.cluster_id: told(one) for one in new if one.cluster_id in untouched}
+        foreigners = Foreigners(touched, asked=len(new), lying=None if rest is None else rest.texts)
+        own |= {one.cluster_id: told(one) for one in new if one.cluster_id not in own}
         for some in _batches(new):
             found |= _proven_on_templates(some, templates, foreigners, own)
-    made = [one.proven(found[one.cluster_id].regex) for one in clusters]
-    return made, tuple(found[one.cluster_id] for one in clusters)
+    return found
 
 
 def _batches(every: Sequence[Item]) -> Iterator[Sequence[Item]]:
@@ -242,10 +324,10 @@ def _proven_on_templates(
     clusters: Sequence[Cluster],
     templates: Mapping[str, Template],
     foreigners: Foreigners,
-    own: Mapping[str, tuple[str, Sequence[str]]],
+    own: Own,
 ) -> dict[str, Proof]:
     tried: dict[str, tuple[str, Sequence[str]]] = {}
-    witnesses: dict[str, list[tuple[str, str]]] = {}
+    witnesses: dict[str, list[Witness]] = {}
     for cluster in clusters:
         texts = [cluster.text, *(templates[member].text for member in cluster.members if member != cluster.medoid)]
         full = [text for text, cut in zip(texts, _cuts(cluster, templates), strict=True) if not cut] or texts
@@ -278,7 +360,7 @@ def _cuts(cluster: Cluster, templates: Mapping[str, Template]) -> list[bool]:
     return [templates[member].is_truncated for member in members]
 
 
-def _witness(pattern: Pattern, foreigners: Foreigners, owner: str) -> tuple[str, str] | None:
+def _witness(pattern: Pattern, foreigners: Foreigners, owner: str) -> Witness | None:
     """Whose text an expression matches although it should not, and a digest of that text; None if there is none.
 
     Each alternative is tried on the few texts that hold its words.
@@ -288,7 +370,7 @@ def _witness(pattern: Pattern, foreigners: Foreigners, owner: str) -> tuple[str,
         search = _search(side.regex) if texts else None
         for other, text in texts:
             if search is not None and search(text):
-                return other, digest(text)
+                return Witness(other, digest(text))
     return None
 
 
@@ -367,30 +449,27 @@ def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: s
 def regexes_for(
     clusters: Iterable[Cluster],
     messages: Mapping[str, Sequence[str]],
-    kept: Mapping[str, Proof] = MappingProxyType({}),
-    *,
-    untouched: Set[str] = frozenset(),
-    texts: Iterable[tuple[str, str]] = (),
+    kept: Standing = NO_PROOFS,
+    rest: Untouched | None = None,
 ) -> dict[str, Proof]:
-    """The proof of each cluster id, on its messages; those of other clusters are foreign.
+    """By cluster how its expression was proven on its messages; those of other clusters are foreign.
 
-    `kept` are those of the last build. Of clusters that are `untouched` since, `messages` are asked only where a proof
-    does not stand, and their `texts` (behind the cluster's id) where others are proven anew.
+    See `on_templates`; `messages` are asked of `clusters`, and of others where their proof does not stand.
     """
 
-    def told(one: Cluster) -> tuple[str, Sequence[str]]:
-        is_there = one.cluster_id in untouched or one.cluster_id in messages
-        said = list(dict.fromkeys(messages[one.cluster_id] if is_there else ()))
+    def told(one: Cluster, words: Sequence[str]) -> tuple[str, Sequence[str]]:
+        said = list(dict.fromkeys(words))
         return digest((one.regex, _BARE(one)), said), said
 
     every = {one.cluster_id: one for one in clusters}
-    own = {owner: told(one) for owner, one in every.items() if owner not in untouched}
-    found = standing(kept, own, untouched)
-    new = [owner for owner in every if owner not in found]
+    own = {owner: told(one, messages.get(owner, ())) for owner, one in every.items()}
+    found, again = _standing(kept, own, rest)
+    new = [owner for owner in every if owner not in found] + again
     if new:
         touched = ((owner, text) for owner, (_, said) in own.items() for text in said)
-        foreigners = Foreigners(chain(touched, texts), asked=len(new))
-        own |= {owner: told(every[owner]) for owner in new if owner in untouched}
+        foreigners = Foreigners(touched, asked=len(new), lying=None if rest is None else rest.texts)
+        every |= {one.cluster_id: one for one in rest.clusters(again)} if rest is not None else {}
+        own |= {owner: told(every[owner], messages[owner]) for owner in again}
         for some in _batches(new):
             found |= _proven({owner: (every[owner], list(own[owner][1])) for owner in some}, foreigners, own)
     _compiled.cache_clear()  # nobody asks for them again
@@ -400,13 +479,13 @@ def regexes_for(
 def _proven(
     work: Mapping[str, tuple[Cluster, list[str]]],
     foreigners: Foreigners,
-    own: Mapping[str, tuple[str, Sequence[str]]],
+    own: Own,
 ) -> dict[str, Proof]:
     """Each try that Python accepts goes to RE2, all clusters in one query; the first that both accept is kept.
 
     Tries are made one at a time: most clusters keep the first, which costs nothing to make.
     """
-    against: dict[str, list[tuple[str, str]]] = {owner: [] for owner in work}
+    against: dict[str, list[Witness]] = {owner: [] for owner in work}
     chosen = dict.fromkeys(work, "")
     found = dict.fromkeys(work, "")
     waiting = {
@@ -429,8 +508,8 @@ def _proven(
 def _held_tries(
     cluster: Cluster,
     members: Sequence[str],
-    witness_of: Callable[[Pattern], tuple[str, str] | None],
-    against: list[tuple[str, str]],
+    witness_of: Callable[[Pattern], Witness | None],
+    against: list[Witness],
 ) -> Iterator[Pattern]:
     """The expressions that hold on `members` and on no foreigner, the cluster's own first.
 

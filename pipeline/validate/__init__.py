@@ -9,7 +9,7 @@ from pipeline.validate.foreign import Report, check, check_path, check_text
 from pipeline.validate.imported import imported
 from pipeline.validate.problem import Context, Problem, Rule
 from pipeline.validate.rules import RULES, Accepted, Rejected, Verdict, verdict
-from pipeline.validate.wording import too_general, without_general
+from pipeline.validate.wording import is_too_general, without_general
 
 __all__ = [
     "RULES",
@@ -25,7 +25,7 @@ __all__ = [
     "check_path",
     "check_text",
     "imported",
-    "too_general",
+    "is_too_general",
     "verdict",
     "without_general",
 ]

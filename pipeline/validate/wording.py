@@ -1,7 +1,7 @@
 """The rules of what stands in an entry: expressions, Chinese, actions.
 
 What stands for many sentences says none of them: an explanation that would fit other messages as well is refused. That
-is known when all entries are made, not of one alone (`too_general`).
+is known when all entries are made, not of one alone (`is_too_general`).
 """
 
 from __future__ import annotations
@@ -323,21 +323,12 @@ WORDING = (
 )
 
 
-def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """The ids of entries whose explanation, made from words, is that of more than two different English messages.
+def is_too_general(messages: int) -> bool:
+    """Whether an explanation, made from words, says too little: that of so many English messages, values aside.
 
-    `shapes` has of each entry by its id what `translate.shape_of` says. Measured on the home itself: messages differ
-    if their words differ, values aside.
+    Measured on the home itself: messages differ if their words differ, see `translate.shape_of`.
     """
-    messages_of: dict[str, set[str]] = {}
-    entries_of: dict[str, list[str]] = {}
-    for entry_id, shape in shapes.items():
-        if shape:
-            said, words = shape
-            messages_of.setdefault(said, set()).add(words)
-            entries_of.setdefault(said, []).append(entry_id)
-    many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
-    return frozenset(entry_id for said in many for entry_id in entries_of[said])
+    return messages > MOST_SENTENCES
 
 
 def without_general(entry: KnowledgeEntry) -> KnowledgeEntry:

@@ -361,7 +361,7 @@ def _memory(places: Places, code: str, standing: results.State) -> results.Memor
         return results.NONE
     told = repr(sorted(translations.texts(places.home).items())).encode("utf-8", "surrogatepass")
     fingerprint = f"{code} {hashlib.blake2b(told, digest_size=16).hexdigest()}"
-    return results.Memory(fingerprint, {one.cluster_id: one for one in standing.results}, standing.texts, standing)
+    return results.Memory(fingerprint, standing.results, standing.texts, standing)
 
 
 def _code() -> str:
@@ -382,7 +382,7 @@ def _told(places: Places, code: str, found: rows.Rows, made: entries.Made) -> st
     if not code:
         return store.Told()
     maker = f"{code} {_forgotten(places)}"
-    return store.Told(maker, store.Digests(found.document_digests()), store.Digests.of(made.entries.digests))
+    return store.Told(maker, store.Digests(found.document_digests()), store.Digests(made.entries.digests))
 
 
 def _forgotten(places: Places) -> str:

@@ -191,7 +191,7 @@ def against(
     normaliser: str,
 ) -> Past:
     """What is replaced by a build with the clusters `grouped`; `published` is the registry of the last bundle."""
-    now = grouped.cluster_of
+    now = dict(grouped.cluster_of.items())
     signatures = grouped.table["signature_id"].to_pylist()
     read_anew = history.moved(database, last, rows, signatures, normaliser=normaliser)
     return Past(published, last, read_anew, compared(last, now, read_anew, known=published.cluster_aliases), now)

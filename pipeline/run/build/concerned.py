@@ -7,14 +7,14 @@ told by none of them is neither counted nor looked up. `results` still decides b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline import cluster
 from pipeline.records import Claim
 from pipeline.run.build import grouping, results
+from pipeline.run.build.grouping import KeptProofs
 from pipeline.run.build.narrow import Touched
 
 _SEPARATOR = "\x1f"
@@ -31,10 +31,10 @@ def told_anew(
     return frozenset(shown.union(_differing(kept.clusters, standing.grouping.clusters, names)))
 
 
-def proven_anew(now: Iterable[cluster.Proof], before: Iterable[cluster.Proof]) -> set[str]:
+def proven_anew(now: KeptProofs, before: KeptProofs) -> set[str]:
     """The clusters whose expression is another one now."""
-    known = {one.cluster_id: one.regex for one in before}
-    return {one.cluster_id for one in now if known.get(one.cluster_id) != one.regex}
+    there = ((one, before.get(owner)) for owner, one in now.changed.items() if one is not None)
+    return {one.cluster_id for one, known in there if known is None or known.regex != one.regex}
 
 
 def by_rule(
@@ -53,7 +53,7 @@ def by_rule(
         "said": {cluster_of[one] for one in touched.spoken if one in cluster_of},
         "placed": {cluster_of[one] for one in claimed if one in cluster_of},
         "near": {one for row in named for one in row[:2]},
-        "spoken": {one.cluster_id for one in standing.results if not gone_or_come.isdisjoint(one.spoken)},
+        "spoken": {one.cluster_id for one in standing.results.naming("spoken", gone_or_come)},
     }
 
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from itertools import groupby
-from operator import itemgetter
+from functools import cached_property
+from itertools import chain, groupby
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline import cluster, distil, normalise, packs, store, validate
+from pipeline.cluster import proofs
 from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.run.build import concerned, grouping, ids, making, reduce, results
-from pipeline.run.build.grouping import NOTHING, Kept
+from pipeline.run.build import concerned, grouping, ids, keyed, making, reduce, results, worded
+from pipeline.run.build.grouping import NOTHING, Clusters, Kept, KeptProofs
+from pipeline.run.build.keyed import Keyed
+from pipeline.run.build.results import RESULTS
 from pipeline.run.build.rows import TEMPLATES, Rows
-from pipeline.run.build.worded import GENERAL, WHOLE, One, Texts, Worded, changed_sources, coverage
+from pipeline.run.build.worded import GENERAL, WHOLE, Texts, Worded
 from pipeline.translate.engines import Engine
 
 #: Told of (stage, items done, items in all).
@@ -34,10 +38,11 @@ class Grouped:
 
     table: pa.Table  # of all templates, as `rows.TEMPLATES` has them
     partition: cluster.Partition
+    clusters: Clusters  # its own
     cluster_of: Mapping[str, str]  # signature id -> cluster id
     rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
     ignored: tuple[Skipped, ...]  # the events that people set aside
-    proofs: tuple[tuple[cluster.Proof, ...], tuple[cluster.Proof, ...]] = ((), ())  # on templates, and on messages
+    proofs: tuple[KeptProofs, KeptProofs]  # on templates, and on messages
     kept: Kept = NOTHING  # for the next build
     anew: frozenset[str] | None = None  # clusters that are not as they were, see `concerned`; None where any may be
 
@@ -51,7 +56,7 @@ class Grouped:
 class Made:
     """What became of the clusters."""
 
-    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
+    clusters: Sequence[Cluster]  # those of the partition, with their regular expressions
     entries: Worded  # in the order of their ids
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
@@ -59,7 +64,7 @@ class Made:
     registry: Registry
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
-    results: tuple[results.Result, ...]  # for the memory of the next build
+    results: Keyed[results.Result]  # for the memory of the next build
     texts: Texts  # the words of their entries
 
 
@@ -79,25 +84,26 @@ def group(
     """
     last = standing.grouping
     templates = rows.template_table(last.templates if len(last.templates) else None)
-    on_templates = {one.cluster_id: one for one in standing.on_templates}
     kept, rulings = NOTHING, tuple[cluster.Ruling, ...]()
     if overrides.rows:
         records = TEMPLATES.read(templates)
-        partition = cluster.partition(records, overrides=overrides, kept=on_templates)
+        partition = cluster.partition(records, overrides=overrides, kept=standing.on_templates)
         rulings = cluster.rulings(overrides, records)
+        on_templates = standing.on_templates.with_those_of(partition.proofs, gone=standing.on_templates)
     else:
-        partition, kept = grouping.grouped(templates, last, on_templates)
-    cluster_of = partition.cluster_of()
+        partition, kept, on_templates = grouping.grouped(templates, last, standing.on_templates)
+    cluster_of = grouping.cluster_of(partition)
     anew = concerned.told_anew(kept, cluster_of, standing, rows.touched)
     if anew is not None:
-        anew |= concerned.proven_anew(partition.proofs, standing.on_templates)
-    proven = _proofs(rows, partition, {one.cluster_id: one for one in standing.on_messages}, anew)
-    clusters = tuple(found.proven(proven[found.cluster_id].regex) for found in partition.clusters)
-    told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
+        anew |= concerned.proven_anew(on_templates, standing.on_templates)
+    bare = Clusters.of(partition.clusters, on_templates)
+    on_messages = _proofs(rows, bare, cluster_of, standing.on_messages, anew)
+    clusters = Clusters.of(bare, on_messages)
     partition = replace(partition, clusters=clusters)
     if anew is not None:
-        anew |= concerned.proven_anew(told[1], standing.on_messages)
-    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told, kept, anew)
+        anew |= concerned.proven_anew(on_messages, standing.on_messages)
+    ignored, proven = reduce.ignored(rows, partition), (on_templates, on_messages)
+    return Grouped(templates, partition, clusters, cluster_of, rulings, ignored, proven, kept, anew)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,26 +122,33 @@ def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registry, min_
 
     Their words are read when somebody asks for them, as long as the folder of `means` is there.
     """
-    partition, rulings = grouped.partition, grouped.rulings
+    clusters, rulings = grouped.clusters, grouped.rulings
     work = _Work.of(rows, grouped, means)
     sketches = _sketched(work)
+    rest = _Rest.of(means.memory.results, sketches, clusters)
+    sketches = work.with_more(sketches, rest.resized(min_documents))
     enough, few = _split(sketches, min_documents)
-    names, set_aside = reduce.name_of(rulings), _set_aside(partition)
-    wanted = [_wanted(sketch, names, set_aside.get(sketch.cluster.cluster_id, ())) for sketch in enough]
-    assigned = ids.assign(wanted, registry)
+    rest = rest.without(sketches)
+    names, set_aside = reduce.name_of(rulings), _set_aside(grouped.partition)
+    wanted = [_wanted(one.cluster, one.result, names, set_aside.get(one.cluster.cluster_id, ())) for one in enough]
+    assigned = ids.assign([*wanted, *rest.wanted(clusters)], registry)
     rulings = _with_refused(rulings, enough, assigned)
-    mined, broken, unsaid = _worded(enough, work, assigned)
+    enough, broken = _worded(enough, rest, work, assigned)
     foreign, refused = _imported(rows, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    known = means.memory.results
+    made = known.with_those_of(
+        {one.cluster.cluster_id: one.result for one in (*sketches, *enough)}, gone=known.without(clusters.ids)
+    )
     return Made(
-        clusters=partition.clusters,
-        entries=Worded([*mined, *(One.of(one, results.digest([one.model_dump_json()])) for one in foreign)]),
-        withheld=tuple(_kept_aside(sketches)),
-        skipped=(*few, *broken, *refused),
-        unsaid=(*unsaid, *_unsaid(foreign)),
+        clusters=clusters,
+        entries=Worded(results.published(made), work.entry, {one.id: one for one in foreign}),
+        withheld=tuple(_kept_aside(results.with_any(made, "withheld"))),
+        skipped=(*sorted([*few, *rest.few()], key=attrgetter("item_id")), *broken, *refused),
+        unsaid=(*_unpublished(results.with_any(made, "unsaid")), *_unsaid(foreign)),
         registry=assigned.registry,
         journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
-        results=tuple(sketch.result for sketch in sketches),
+        results=made,
         texts=work.texts,
     )
 
@@ -154,7 +167,7 @@ class _Work:
     """What making entries needs."""
 
     rows: Rows
-    partition: cluster.Partition
+    clusters: Clusters
     around: results.Around
     means: Means
     maker: making.Maker
@@ -179,7 +192,7 @@ class _Work:
         around = results.Around(grouped.cluster_of, reduce.near_of(grouped.partition), rows.page_digests)
         texts = Texts(means.folder / "entries", means.memory.texts)
         maker, anew = making.Maker(rows, shared, means.workers), _concerned(rows, grouped, means.memory)
-        return cls(rows, grouped.partition, around, means, maker, texts, placed, anew)
+        return cls(rows, grouped.clusters, around, means, maker, texts, placed, anew)
 
     def order(self, sketch: _Sketch, named: making.Named | None = None) -> making.Order:
         """What is asked for a cluster."""
@@ -197,10 +210,110 @@ class _Work:
             made.drafted, results.others_of(sketch.cluster, made.spoken, self.around), made.spoken
         )
 
-    def entry(self, sketch: _Sketch, form: str) -> KnowledgeEntry:
-        """The entry, whole or without an explanation that says too little."""
-        entry = results.entry_of(sketch.result, self.texts)
+    def entry(self, cluster_id: str, form: str) -> KnowledgeEntry:
+        """The entry of a cluster, whole or without an explanation that says too little."""
+        entry = results.entry_of(cluster_id, self.texts)
         return validate.without_general(entry) if form == GENERAL else entry
+
+    def with_more(self, sketches: Sequence[_Sketch], clusters: Iterable[str]) -> list[_Sketch]:
+        """These, and of other clusters what the last build made of them, in the order of their ids."""
+        known = self.means.memory.results
+        more = [_Sketch(one, None, known[one.cluster_id]) for one in self.clusters.of_ids(clusters)]
+        return sorted([*sketches, *more], key=lambda one: one.cluster.cluster_id) if more else list(sketches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What the last build made of the clusters that nothing concerned so far, in columns."""
+
+    table: pa.Table
+
+    @classmethod
+    def of(cls, known: Keyed[results.Result], sketches: Sequence[_Sketch], clusters: Clusters) -> _Rest:
+        """Of all `clusters` but those of the sketches."""
+        names = ("cluster_id", "entry_id", "aliases", "document_count", "domain", "slugs", "page_slug", "others")
+        if len(sketches) == len(clusters):
+            return cls(RESULTS.schema.empty_table().select([*names, "accepted", "facts"]))
+        table = known.rows([*names, "accepted", "facts"])
+        return cls(table.filter(pa.array(keyed.is_in(table["cluster_id"], clusters.ids)))).without(sketches)
+
+    def without(self, sketches: Iterable[_Sketch]) -> _Rest:
+        """Those that are none of these."""
+        ids = {one.cluster.cluster_id for one in sketches}
+        return _Rest(self.table.filter(pa.array(~keyed.is_in(self.table["cluster_id"], ids))))
+
+    def resized(self, min_documents: int) -> list[str]:
+        """The clusters that enough report now and did not, or the other way round."""
+        is_enough = pc.greater_equal(self.table["document_count"], min_documents)
+        return self._ids(pc.not_equal(is_enough, self._is_named()))
+
+    def few(self) -> Iterator[Skipped]:
+        """Those that too few report, for the summary."""
+        some = self.table.filter(pc.invert(self._is_named())).select(["cluster_id", "document_count"])
+        for cluster_id, documents in zip(*(column.to_pylist() for column in some.columns), strict=True):
+            yield _too_few(cluster_id, documents)
+
+    def wanted(self, clusters: Clusters) -> Iterator[ids.Wanted]:
+        """What those would like to be called that enough report."""
+        names = ("cluster_id", "domain", "slugs", "page_slug", "document_count")
+        some = self.table.filter(self._is_named()).select(names)
+        places = pc.index_in(some["cluster_id"], value_set=clusters.ids)
+        own = clusters.table.select(["medoid", "members"]).take(places)
+        cells = (column.to_pylist() for column in (*some.columns, *own.columns))
+        for cluster_id, domain, slugs, page_slug, documents, medoid, members in zip(*cells, strict=True):
+            yield ids.Wanted(
+                cluster_id=cluster_id,
+                domain=domain,
+                slug=slugs[0],
+                longer_slugs=tuple(slugs[1:]),
+                page_id=f"{domain}/{page_slug}" if page_slug else "",
+                medoid=medoid,
+                members=tuple(members),
+                weight=documents,
+            )
+
+    def called_otherwise(self, assigned: ids.Assigned) -> list[str]:
+        """The clusters whose entries have another id now."""
+        now = [assigned.ids.get(one, "") for one in self.table["cluster_id"].to_pylist()]
+        return self._ids(pc.not_equal(self.table["entry_id"], pa.array(now, pa.string())))
+
+    def renamed(self, assigned: ids.Assigned, named_anew: frozenset[str]) -> set[str]:
+        """The clusters whose entries say another id now: their own, a former one, or that of another entry."""
+        found = {*named_anew.intersection(self.table["cluster_id"].to_pylist())} if named_anew else set()
+        found |= {*keyed.owners(self.table["cluster_id"], self.table["others"], named_anew)}
+        is_led_to = pa.array(keyed.is_in(self.table["entry_id"], assigned.led_to()))
+        some = self.table.filter(pc.or_(pc.greater(pc.list_value_length(self.table["aliases"]), 0), is_led_to))
+        for cluster_id, entry_id, aliases in zip(
+            *(some[name].to_pylist() for name in ("cluster_id", "entry_id", "aliases")), strict=True
+        ):
+            if assigned.aliases_of(entry_id) != aliases:
+                found.add(cluster_id)
+        return found
+
+    @property
+    def shapes(self) -> pa.Array:
+        """What `translate.shape_of` says of their entries."""
+        return pc.struct_field(keyed.whole(self.table["facts"]), "shape").filter(keyed.whole(self._is_named()))
+
+    def otherwise_general(self, general: pa.Array) -> list[str]:
+        """The clusters whose entries were not accepted in the form that is theirs now."""
+        shapes = pc.struct_field(keyed.whole(self.table["facts"]), "shape")
+        is_shaped = pc.greater(pc.list_value_length(shapes), 0)
+        said = pc.list_element(pc.if_else(is_shaped, shapes, pa.scalar([""], shapes.type)), 0)
+        is_general = pc.and_(is_shaped, pc.is_in(said, value_set=general))
+        form = pc.if_else(is_general, GENERAL, WHOLE)
+        return self._ids(pc.and_(self._is_named(), pc.not_equal(self.table["accepted"], form)))
+
+    def _is_named(self) -> pa.ChunkedArray:
+        return pc.not_equal(self.table["entry_id"], "")
+
+    def _ids(self, mask: pa.ChunkedArray) -> list[str]:
+        found: list[str] = self.table["cluster_id"].filter(mask).to_pylist()
+        return found
+
+
+def _too_few(cluster_id: str, documents: int) -> Skipped:
+    return Skipped("entries", cluster_id, "too_few_documents", f"{documents} documents")
 
 
 def _concerned(rows: Rows, grouped: Grouped, memory: results.Memory) -> frozenset[str] | None:
@@ -219,28 +332,24 @@ _UNMADE = results.Result("", "", "", (), "", 0, ())
 
 
 def _sketched(work: _Work) -> list[_Sketch]:
-    """Each cluster, sorted by id, with the result of its draft: of the last build, or made now."""
+    """The clusters whose drafts may be others, sorted by id, with the draft's result: that of before, or made now."""
     memory, sketches, weights = work.means.memory, [], work.maker.weights
-    clusters = sorted(work.partition.clusters, key=lambda one: one.cluster_id)
-    asked = [one for one in clusters if work.concerned is None or one.cluster_id in work.concerned]
+    clusters = work.clusters
+    asked = list(clusters) if work.concerned is None else clusters.of_ids(work.concerned)
     work.rows.of_members({member: one.cluster_id for one in asked for member in one.members})
-    told = work.rows.decisive()
-    for found in clusters:
-        if work.concerned is not None and found.cluster_id not in work.concerned:
-            sketches.append(_Sketch(found, None, memory.results[found.cluster_id]))
-            continue
-        decisive = next(told)
+    known = memory.results.several([one.cluster_id for one in asked])
+    for found, decisive in zip(asked, work.rows.decisive(), strict=True):
         assert found.cluster_id == decisive.cluster_id
         needed = memory.needed(found, decisive, work.around)
-        sketches.append(_Sketch(found, needed, memory.of(found, needed) or _UNMADE))
+        sketches.append(_Sketch(found, needed, memory.of(known.get(found.cluster_id), needed) or _UNMADE))
         weights[found.cluster_id] = decisive.weight
     unmade = {one.cluster.cluster_id: one for one in sketches if one.result is _UNMADE}
     for result in work.maker.drafted([work.order(one) for one in unmade.values()]):
         unmade[result.cluster_id].result = result
     for one in sketches:
-        if one.needed is not None:
-            others = tuple(sorted({cluster_id for _, cluster_id in one.needed.others}))
-            one.result = replace(one.result, spoken=one.needed.spoken, others=others)
+        assert one.needed is not None
+        others = tuple(sorted({cluster_id for _, cluster_id in one.needed.others}))
+        one.result = replace(one.result, spoken=one.needed.spoken, others=others)
     return sketches
 
 
@@ -277,41 +386,68 @@ def _with_refused(
 
 
 def _proofs(
-    rows: Rows, partition: cluster.Partition, kept: Mapping[str, cluster.Proof], anew: frozenset[str] | None
-) -> dict[str, cluster.Proof]:
+    rows: Rows,
+    clusters: Clusters,
+    cluster_of: Mapping[str, str],
+    kept: KeptProofs,
+    anew: frozenset[str] | None,
+) -> KeptProofs:
     """By cluster an expression that finds every member's own words and no other cluster's.
 
     Of clusters that are not among those told `anew` nobody reads the words, unless an expression is to be proven.
     """
-    told = _Told(rows, {one.cluster_id: one.members for one in partition.clusters})
-    untouched = frozenset[str]() if anew is None else told.members.keys() - anew
-    told.read(told.members.keys() - untouched)
-    every = ((owner, words) for owner in sorted(untouched) for words in told[owner])
-    return cluster.regexes_for(partition.clusters, told, kept, untouched=untouched, texts=told.of(every, untouched))
+    if anew is None:
+        asked, gone, rest = list(clusters), frozenset(kept), None
+    else:
+        asked = clusters.of_ids(anew)
+        gone = kept.without(clusters.ids) | anew
+        rest = cluster.Untouched(gone, clusters.of_ids, _Quotes(rows, cluster_of))
+    told = _Told(rows, clusters)
+    told.read(asked)
+    return kept.with_those_of(cluster.regexes_for(asked, told, kept, rest), gone=gone)
 
 
 class _Told(dict[str, list[str]]):
     """The words of the events of clusters, read of those that somebody asks for."""
 
-    def __init__(self, rows: Rows, members: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, rows: Rows, clusters: Clusters) -> None:
         super().__init__()
-        self._rows = rows
-        self.members = members
+        self._rows, self._clusters = rows, clusters
 
     def __missing__(self, cluster_id: str) -> list[str]:
-        self.read([cluster_id])
+        self.read(self._clusters.of_ids([cluster_id]))
         return self.setdefault(cluster_id, [])
 
-    def read(self, clusters: Iterable[str]) -> None:
+    def read(self, clusters: Iterable[Cluster]) -> None:
         """Nothing; those of these clusters are here."""
-        self._rows.of_members({member: owner for owner in clusters for member in self.members[owner]})
+        self._rows.of_members({member: one.cluster_id for one in clusters for member in one.members})
         self.update({owner: _messages(found) for owner, found in groupby(self._rows.quotes(), key=itemgetter(0))})
 
-    def of(self, every: Iterator[tuple[str, str]], clusters: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """`every`, with the words of these clusters read at once before the first."""
-        if missing := [one for one in clusters if one not in self]:
-            self.read(missing)
-        yield from every
+
+class _Quotes(grouping.Texts):
+    """The words of all events, each with its cluster; of an official page also its form."""
+
+    def __init__(self, rows: Rows, cluster_of: Mapping[str, str]) -> None:
+        events = rows.words_of_events()
+        super().__init__(events["quote"], events["signature_id"])
+        self._events, self._cluster_of = events, cluster_of
+
+    @cached_property
+    def _forms(self) -> list[tuple[str, str]]:
+        pages = self._events.filter(pc.equal(self._events["severity"], "official"))
+        cells = zip(pages["signature_id"].to_pylist(), pages["quote"].to_pylist(), strict=True)
+        return [(signature_id, normalise.masked(words)) for signature_id, words in cells]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return self._owned(chain(super().__iter__(), self._forms), dict(self._cluster_of.items()))
+
+    def holding(self, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """See `cluster.proofs.Lying`."""
+        forms = (one for one in self._forms if words <= proofs.words_of(one[1]))
+        return self._owned(chain(super().holding(words), forms), self._cluster_of)
+
+    def _owned(self, texts: Iterable[tuple[str, str]], cluster_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        return ((cluster_of[one], words) for one, words in texts if one and one in cluster_of)
 
 
 def _messages(quotes: Iterable[tuple[str, str, bool]]) -> list[str]:
@@ -324,34 +460,32 @@ def _messages(quotes: Iterable[tuple[str, str, bool]]) -> list[str]:
 
 
 def _worded(
-    sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned
-) -> tuple[list[One], list[Skipped], list[Skipped]]:
-    """The entries that keep every rule, the others with the rules they break, and what is not passed on."""
-    _word(sketches, work, assigned)
-    ids_of = assigned.ids
-    unsaid = [one for sketch in sketches for one in sketch.result.unsaid]
-    general = validate.too_general({ids_of[one.cluster.cluster_id]: one.result.facts.shape for one in sketches})
-    accepted: list[One] = []
-    lost: list[Skipped] = []
+    sketches: Sequence[_Sketch], rest: _Rest, work: _Work, assigned: ids.Assigned
+) -> tuple[list[_Sketch], list[Skipped]]:
+    """These and all others whose entries are asked anew, and those that break a rule, with the rules they break."""
+    named_anew = _named_anew(sketches, rest, work.means.memory, assigned)
+    sketches = work.with_more(sketches, rest.renamed(assigned, named_anew))
+    _word(sketches, work, assigned, named_anew)
+    rest = rest.without(sketches)
+    own = pa.array([one.result.facts.shape for one in sketches], pa.list_(pa.string()))
+    general = worded.too_general(pa.concat_arrays([own, rest.shapes]))
+    sketches = work.with_more(sketches, rest.otherwise_general(general))
+    explanations, lost = frozenset(general.to_pylist()), []
     for sketch in sketches:
-        entry_id = ids_of[sketch.cluster.cluster_id]
-        form = GENERAL if entry_id in general else WHOLE
+        shape, cluster_id = sketch.result.facts.shape, sketch.cluster.cluster_id
+        form = GENERAL if shape and shape[0] in explanations else WHOLE
         if sketch.result.accepted != form:
-            found = making.verdict(work.entry(sketch, form), sketch.cluster)
+            found = making.verdict(work.entry(cluster_id, form), sketch.cluster)
             if isinstance(found, validate.Rejected):
                 lost.append(_lost(found))
             sketch.result = replace(sketch.result, accepted=form if isinstance(found, validate.Accepted) else "")
-        if sketch.result.accepted:
-            read = partial(work.entry, sketch, form)
-            accepted.append(One(entry_id, sketch.result.facts.of_form(form), sketch.result.told, read))
-    return accepted, lost, unsaid
+    return sketches, lost
 
 
-def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> None:
+def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned, named_anew: frozenset[str]) -> None:
     """Nothing; the results of the sketches are those of entries: made before, where nothing of them changed."""
     changed: dict[str, _Sketch] = {}
     orders = []
-    named_anew = _named_anew(sketches, work.means.memory, assigned)
     for sketch in sketches:
         was, cluster_id = sketch.result, sketch.cluster.cluster_id
         entry_id = assigned.ids[cluster_id]
@@ -375,11 +509,16 @@ def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> N
         work.means.progress("entries", len(sketches), len(sketches))
 
 
-def _named_anew(sketches: Sequence[_Sketch], memory: results.Memory, assigned: ids.Assigned) -> frozenset[str]:
+def _named_anew(
+    sketches: Sequence[_Sketch], rest: _Rest, memory: results.Memory, assigned: ids.Assigned
+) -> frozenset[str]:
     """The clusters whose entries are called otherwise than they were, or came, or are gone."""
-    before = {cluster_id: made.entry_id for cluster_id, made in memory.results.items() if made.entry_id}
+    known = memory.results.rows(["cluster_id", "entry_id"])
+    known = known.filter(pa.array(~keyed.is_in(known["cluster_id"], rest.table["cluster_id"])))
+    before = dict(zip(*(column.to_pylist() for column in known.columns), strict=True))
     now = {one.cluster.cluster_id: assigned.ids[one.cluster.cluster_id] for one in sketches}
-    return frozenset(one for one, _ in before.items() ^ now.items())
+    differing = {one for one in before.keys() | now.keys() if before.get(one, "") != now.get(one, "")}
+    return frozenset(differing.union(rest.called_otherwise(assigned)))
 
 
 def _names(sketch: _Sketch, needed: results.Needed, assigned: ids.Assigned) -> dict[str, str]:
@@ -433,15 +572,20 @@ def _split(sketches: Iterable[_Sketch], min_documents: int) -> tuple[list[_Sketc
         if documents >= min_documents:
             enough.append(sketch)
         else:
-            few.append(Skipped("entries", sketch.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
+            few.append(_too_few(sketch.cluster.cluster_id, documents))
             sketch.result = replace(sketch.result, entry_id="", aliases=())  # meanwhile others may be called otherwise
     return enough, few
 
 
-def _kept_aside(sketches: Iterable[_Sketch]) -> Iterator[store.WithheldRow]:
-    for sketch in sketches:
-        for kept in sketch.result.withheld:
-            yield store.WithheldRow(sketch.cluster.cluster_id, **asdict(kept))
+def _kept_aside(made: Iterable[results.Result]) -> Iterator[store.WithheldRow]:
+    for one in made:
+        for kept in one.withheld:
+            yield store.WithheldRow(one.cluster_id, **asdict(kept))
+
+
+def _unpublished(made: Iterable[results.Result]) -> Iterator[Skipped]:
+    """What is not passed on of entries that enough report."""
+    return (item for one in made if one.entry_id for item in one.unsaid)
 
 
 def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
@@ -452,8 +596,9 @@ def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _wanted(sketch: _Sketch, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> ids.Wanted:
-    found, result = sketch.cluster, sketch.result
+def _wanted(
+    found: Cluster, result: results.Result, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]
+) -> ids.Wanted:
     name, reason = min((names[member] for member in found.members if member in names), default=("", ""))
     return ids.Wanted(
         cluster_id=found.cluster_id,
@@ -472,16 +617,14 @@ def _wanted(sketch: _Sketch, names: Mapping[str, tuple[str, str]], set_aside: tu
 
 def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
-    facts = made.entries.facts
     tiers, answered, documented, known, every = (Counter[str]() for _ in range(5))
-    kinds = Counter((one.tier, one.domain, one.is_answered, one.is_documented) for one in facts)
-    for (tier, domain, is_answered, is_documented), count in kinds.items():
+    for (tier, domain, is_answered, is_documented), count in made.entries.kinds().items():
         tiers[tier] += count
         every[domain] += count
         answered[domain] += count * is_answered
         documented[domain] += count * is_documented
         known[domain] += count * (is_answered or is_documented)
-    changed = changed_sources(made.entries)
+    changed = made.entries.changed_sources()
     return {
         **({"changed_sources": changed} if changed else {}),
         "signatures": len(grouped.table),
@@ -497,5 +640,5 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
             }
             for name, count in sorted(every.items())
         },
-        "zh": {row.field: dict(row.by_status) for row in coverage(facts)},
+        "zh": {row.field: dict(row.by_status) for row in made.entries.coverage()},
     }

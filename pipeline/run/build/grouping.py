@@ -8,9 +8,12 @@ asks all of it the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Generic, overload
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +21,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pipeline import cluster
-from pipeline.cluster import neighbours, proofs, units
+from pipeline.cluster import Proof, neighbours, proofs, units
 from pipeline.records import Assignment, Cluster, Neighbour, Template
+from pipeline.run.build import keyed
+from pipeline.run.build.keyed import Keyed
 from pipeline.run.build.rows import TEMPLATES
-from pipeline.run.shards.columns import Table
+from pipeline.run.shards.columns import Record, Table
 
 Mask = NDArray[np.bool_]
 Gate = tuple[tuple[str, str], ...]
 
-_CLUSTERS = Table(Cluster, shared=("cluster_id", "medoid", "exception_type"))
+CLUSTERS = Table(Cluster, shared=("cluster_id", "medoid", "exception_type"))
 _ASSIGNMENTS = Table(Assignment, shared=("signature_id", "cluster_id", "rule"))
 _NEIGHBOURS = Table(Neighbour, shared=("cluster_id", "other_id"))
+PROOFS = Table(Proof, shared=("cluster_id", "regex", "chosen", "anchors"))
 _KEYS = pa.list_(pa.uint32())
 _UNIT = pa.field("unit", pa.string())
 
@@ -44,7 +50,7 @@ _PAIR = pa.schema(
 )
 SCHEMAS: Mapping[str, pa.Schema] = {
     "templates": _with(TEMPLATES.schema, _UNIT, pa.field("own", _KEYS), pa.field("asked", _KEYS)),
-    "clusters": _with(_CLUSTERS.schema, _UNIT, pa.field("alike", pa.list_(pa.uint64()))),
+    "clusters": _with(CLUSTERS.schema, _UNIT, pa.field("alike", pa.list_(pa.uint64()))),
     "assignments": _with(_ASSIGNMENTS.schema, _UNIT),
     "pairs": _PAIR,
     "neighbours": _NEIGHBOURS.schema,
@@ -69,26 +75,160 @@ class Kept:
 NOTHING = Kept(**{name: schema.empty_table() for name, schema in SCHEMAS.items()})
 
 
-def grouped(templates: pa.Table, last: Kept, proven: Mapping[str, cluster.Proof]) -> tuple[cluster.Partition, Kept]:
-    """The clusters of distinct templates, sorted by id, as `cluster.partition` gives them; and what is kept of it.
+#: So many records are looked up one by one.
+_FEW = 64
+
+
+class Lying(Sequence[Record], Generic[Record]):
+    """Records of a table, sorted by their first field, each read when somebody asks for it."""
+
+    def __init__(self, records: Table[Record], table: pa.Table) -> None:
+        self._records = records
+        self.table = table.select(records.schema.names)
+
+    @classmethod
+    def written(cls, records: Table[Record], every: Sequence[Record]) -> Lying[Record]:
+        """Of records that are there."""
+        return cls(records, records.write(every))
+
+    @cached_property
+    def ids(self) -> pa.Array:
+        """The first field of each."""
+        return keyed.whole(self.table.column(0))
+
+    def place(self, one: str) -> int:
+        """Where the record with this first field is; -1 where there is none."""
+        return keyed.place(self.ids, one)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Record]: ...
+    def __getitem__(self, place: int | slice) -> Record | Sequence[Record]:
+        if isinstance(place, slice):
+            return self.read(self.table.take(pa.array(range(*place.indices(len(self))), pa.int64())))
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        (found,) = self.read(self.table.slice(place % len(self), 1))
+        return found
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.read(self.table))
+
+    def read(self, table: pa.Table) -> list[Record]:
+        """The records of some rows."""
+        return self._records.read(table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Clusters(Lying[Cluster]):
+    """Clusters by their ids; each has the expression that is proven."""
+
+    def __init__(self, table: pa.Table, proven: KeptProofs) -> None:
+        super().__init__(CLUSTERS, table)
+        self._proven = proven
+
+    @classmethod
+    def of(cls, found: Sequence[Cluster], proven: KeptProofs) -> Clusters:
+        """These clusters, with these expressions."""
+        return cls(found.table if isinstance(found, Clusters) else CLUSTERS.write(found), proven)
+
+    def read(self, table: pa.Table) -> list[Cluster]:
+        """See `Lying`."""
+        found = super().read(table)
+        if len(found) < _FEW:
+            return [one.proven(self._proven[one.cluster_id].regex) for one in found]
+        told = self._proven.rows(["cluster_id", "regex"])
+        regexes = dict(zip(*(column.to_pylist() for column in told.columns), strict=True))
+        return [one.proven(regexes[one.cluster_id]) for one in found]
+
+    def of_ids(self, cluster_ids: Iterable[str]) -> list[Cluster]:
+        """The clusters of these ids, in their order, of those that are there."""
+        places = (self.place(one) for one in sorted(cluster_ids))
+        return [self[place] for place in places if place >= 0]
+
+
+class Assigned(Mapping[str, str]):
+    """The cluster of each signature id."""
+
+    def __init__(self, rows: Lying[Assignment]) -> None:
+        self._rows = rows
+        self._clusters = keyed.whole(rows.table["cluster_id"])
+
+    def __getitem__(self, signature_id: str) -> str:
+        place = self._rows.place(signature_id)
+        if place < 0:
+            raise KeyError(signature_id)
+        return str(self._clusters[place].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows.ids.to_pylist())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def items(self) -> ItemsView[str, str]:
+        """All of them, read at once."""
+        return dict(zip(self._rows.ids.to_pylist(), self._clusters.to_pylist(), strict=True)).items()
+
+
+class KeptProofs(Keyed[Proof]):
+    """Proofs by cluster, of which those are looked at that may not stand; see `cluster.proofs.Standing`."""
+
+    @classmethod
+    def of(cls, found: Mapping[str, Proof] = MappingProxyType({})) -> KeptProofs:
+        """These, of which nothing is kept."""
+        return cls(PROOFS, changed=found)
+
+    def refuted_by(self, owners: Set[str], /) -> Iterable[Proof]:
+        """Those of which a try was refuted by a text of one of these clusters."""
+        return self.naming("witnesses", owners, field="owner")
+
+    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
+        """Those of whose chosen try an alternative is filed under one of these words."""
+        return self.naming("anchors", words)
+
+
+def cluster_of(partition: cluster.Partition) -> Mapping[str, str]:
+    """The cluster of each signature."""
+    rows = partition.assignments
+    return Assigned(rows) if isinstance(rows, Lying) else partition.cluster_of()
+
+
+def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluster.Partition, Kept, KeptProofs]:
+    """The clusters of distinct templates, sorted by id, as `cluster.partition` gives them; what is kept of it, and how
+    their expressions were proven.
 
     `last` is what the last build kept, `proven` its proofs.
     """
     touched = _Touched.of(templates, last)
     found = units.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
     kept = _kept(templates, last, touched, found)
-    clusters = _CLUSTERS.read(kept.clusters.select(_CLUSTERS.schema.names))
-    untouched = frozenset(last.clusters.filter(pa.array(~touched.clusters))["cluster_id"].to_pylist())
-    texts = zip(kept.assignments["cluster_id"].to_pylist(), templates["text"].to_pylist(), strict=True)
-    known = _Known(templates, found.templates)
-    with_expressions, now_proven = proofs.with_regexes(clusters, known, proven, untouched=untouched, texts=texts)
-    made = cluster.Partition(
-        clusters=tuple(with_expressions),
-        assignments=tuple(_ASSIGNMENTS.read(kept.assignments.select(_ASSIGNMENTS.schema.names))),
-        neighbours=tuple(_NEIGHBOURS.read(kept.neighbours)),
-        proofs=now_proven,
+    gone = last.clusters["cluster_id"].filter(pa.array(touched.clusters)).to_pylist() if len(last.clusters) else proven
+    bare, assignments = Lying(CLUSTERS, kept.clusters), Lying(_ASSIGNMENTS, kept.assignments)
+    rest = proofs.Untouched(
+        frozenset(gone),
+        lambda some: [bare[bare.place(one)] for one in some],
+        Texts(templates["text"], kept.assignments["cluster_id"]),
     )
-    return made, kept
+    came = sorted(found.clusters, key=lambda one: one.cluster_id)
+    now = proven.with_those_of(
+        proofs.on_templates(came, _Known(templates, found.templates), proven, rest), gone=rest.gone
+    )
+    made = cluster.Partition(
+        clusters=Clusters(kept.clusters, now),
+        assignments=assignments,
+        neighbours=tuple(_NEIGHBOURS.read(kept.neighbours)),
+        proofs=now,
+    )
+    return made, kept, now
 
 
 class _Known(dict[str, Template]):
@@ -103,6 +243,36 @@ class _Known(dict[str, Template]):
         (found,) = TEMPLATES.read(self._table.slice(place, 1))
         self[signature_id] = found
         return found
+
+
+class Texts:
+    """Texts with their owners, in columns; see `cluster.proofs.Lying`."""
+
+    def __init__(self, texts: pa.ChunkedArray, owners: pa.ChunkedArray) -> None:
+        self._texts = [chunk for chunk in texts.chunks if len(chunk)]
+        self._owners = owners
+
+    def __len__(self) -> int:
+        return sum(map(len, self._texts))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        texts = (text for chunk in self._texts for text in chunk.to_pylist())
+        return zip(self._owners.to_pylist(), texts, strict=True)
+
+    def holding(self, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """Owner and text of those that hold these words."""
+        start, search = 0, re.compile(re.escape(proofs.longest(words).encode())).search
+        for chunk in self._texts:
+            _, ends, data = chunk.buffers()
+            body, offsets = memoryview(data), np.frombuffer(ends, np.int32, len(chunk) + 1, 4 * chunk.offset)
+            at = int(offsets[0])
+            while found := search(body, at, int(offsets[-1])):
+                place = int(np.searchsorted(offsets, found.start(), "right")) - 1
+                text = chunk[place].as_py()
+                if words <= proofs.words_of(text):
+                    yield self._owners[start + place].as_py(), text
+                at = int(offsets[place + 1])
+            start += len(chunk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +387,7 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone
     known = {one.signature_id: one for one in found.templates}
     alike = units.medoid_keys([known[one.medoid] for one in found.clusters]).T
     made = _table(
-        _CLUSTERS.write(found.clusters),
+        CLUSTERS.write(found.clusters),
         unit=pa.array([of_cluster[one.cluster_id] for one in found.clusters], pa.string()),
         alike=_rows(alike),
     )

@@ -61,6 +61,10 @@ class Assigned:
         """Former ids that lead to `entry_id`, sorted."""
         return sorted(self._former.get(entry_id, ()))
 
+    def led_to(self) -> list[str]:
+        """The ids that former ones lead to."""
+        return list(self._former)
+
     @cached_property
     def _former(self) -> Mapping[str, Sequence[str]]:
         former: dict[str, list[str]] = defaultdict(list)

@@ -9,24 +9,25 @@ from.
 from __future__ import annotations
 
 import hashlib
-import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from pipeline.cluster import Proof
 from pipeline.records import Cluster, Neighbour, Skipped, disk, kept
 from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile
-from pipeline.run.build import grouping, narrow, worded
+from pipeline.run.build import grouping, keyed, narrow, worded
+from pipeline.run.build.grouping import KeptProofs
+from pipeline.run.build.keyed import Keyed, as_it_lies
 from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
@@ -53,11 +54,6 @@ class Result:
     aliases: tuple[str, ...] = ()  # of its entry
     accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
 
-    @property
-    def told(self) -> str:
-        """A digest of the entry that was accepted."""
-        return digest([self.accepted, self.said])
-
     def shared(self) -> Result:
         """The same, with the texts that others have as well there once: those of a worker come with each batch."""
         facts = replace(
@@ -67,6 +63,9 @@ class Result:
             statuses=tuple(map(sys.intern, self.facts.statuses)),
         )
         return replace(self, cluster_id=sys.intern(self.cluster_id), domain=sys.intern(self.domain), facts=facts)
+
+
+RESULTS = Table(Result, shared=("cluster_id", "domain", "facts"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class Memory:
     """The results of the last build, and what tells whether they are still those of this one."""
 
     fingerprint: str  # of the code, of the packs, and of what people translated; "" remembers nothing
-    results: Mapping[str, Result] = field(default_factory=dict)  # by cluster id
+    results: Keyed[Result] = field(default_factory=lambda: Keyed(RESULTS))  # by cluster id
     texts: Mapping[str, bytes] = field(default_factory=dict)  # the words of their entries, by cluster id
     standing: State = field(default_factory=lambda: NOTHING)  # of that build
 
@@ -108,10 +107,9 @@ class Memory:
             return ""
         return digest([needed.digest, *_lines(worded_from(needed, entry_id, aliases, names))])
 
-    def of(self, found: Cluster, needed: Needed) -> Result | None:
-        """The result of the draft of a cluster if it was made before, of the same."""
-        known = self.results.get(found.cluster_id) if self.fingerprint else None
-        return known if known is not None and known.drafted == needed.digest else None
+    def of(self, known: Result | None, needed: Needed) -> Result | None:
+        """What is `known` of a cluster if its draft was made of the same."""
+        return known if self.fingerprint and known is not None and known.drafted == needed.digest else None
 
 
 def others_of(found: Cluster, spoken: Iterable[str], around: Around) -> tuple[tuple[str, str], ...]:
@@ -169,6 +167,24 @@ def digest(lines: Iterable[str]) -> str:
 
 # ---------------------------------------------------------------- kept for the next build
 
+
+def with_any(made: Keyed[Result], name: str) -> list[Result]:
+    """The results that have something in a field of several, which stands as JSON, in the order of their clusters."""
+    told = made.rows(["cluster_id", name])
+    some = told["cluster_id"].filter(pc.not_equal(told[name], "[]"))
+    return [made[one] for one in sorted(some.to_pylist())]
+
+
+def published(made: Keyed[Result]) -> pa.Table:
+    """The rows, as `worded.ROWS` has them, of the entries that may be published."""
+    told = made.rows(["entry_id", "cluster_id", "accepted", "said", "facts"])
+    told = told.filter(pc.and_(pc.not_equal(told["accepted"], ""), pc.not_equal(told["entry_id"], "")))
+    digests = pc.binary_join_element_wise(told["accepted"], told["said"], " ")
+    return pa.table(
+        [told["entry_id"], told["cluster_id"], told["accepted"], digests, told["facts"]], schema=worded.ROWS
+    )
+
+
 #: Claims that others than an error's own documents make: what tells each, whose words they are, and of which errors.
 PLACED = pa.schema([("line", pa.string()), ("document_id", pa.string()), ("signature_ids", pa.list_(pa.string()))])
 
@@ -177,15 +193,17 @@ _TEXTS = "texts.arrow"
 _NARROW = "rows"
 _PLACED = "placed.arrow"
 _CURE = "`errmine build` makes it anew."
+#: Files of an errmine of before, which quote documents.
+_BEFORE = ("results.parquet", "on_templates.parquet", "on_messages.parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What a build leaves for the next one."""
 
-    results: tuple[Result, ...] = ()
-    on_templates: tuple[Proof, ...] = ()  # how expressions were proven on what is grouped
-    on_messages: tuple[Proof, ...] = ()  # and on what documents say
+    results: Keyed[Result] = field(default_factory=partial(Keyed, RESULTS))
+    on_templates: KeptProofs = field(default_factory=KeptProofs.of)  # on what is grouped
+    on_messages: KeptProofs = field(default_factory=KeptProofs.of)  # and on what documents say
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)  # of the entries, by cluster id
     grouping: grouping.Kept = field(default=grouping.NOTHING, compare=False)
     narrow: narrow.Kept = narrow.NOTHING  # of the rows of its shards
@@ -208,14 +226,11 @@ def read(folder: Path, code: str, seen: kept.Seen | None = None) -> State:
         if not code or told.get("code") != code:
             return State()
         listing = kept.Listing.of(folder, _LIST)
-        tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
         texts = _texts(listing, told["texts"], seen)
         grouped = {one: pa.ipc.open_file(listing.read(_grouped(one))).read_all() for one in grouping.SCHEMAS}
-        if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
-            return State()
         if any(not grouped[name].schema.equals(schema) for name, schema in grouping.SCHEMAS.items()):
             return State()
-        found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
+        found: dict[str, Any] = {name: _keyed(listing, name, told["keyed"][name], seen) for name in _KEYED}
         segments = tuple(_segment(listing, one, seen) for one in told["segments"])
         placed = pa.ipc.open_file(listing.read(_PLACED)).read_all()
         if not placed.schema.equals(PLACED):
@@ -242,6 +257,16 @@ def _texts(listing: kept.Listing, files: Sequence[str], seen: kept.Seen | None) 
     return worded.Stored(listing.folder, files, places)
 
 
+def _keyed(listing: kept.Listing, name: str, files: Sequence[str], seen: kept.Seen | None) -> Keyed[Any]:
+    """Records, read where they lie when somebody asks for them."""
+    kind, table = _KEYED[name]
+    segments = []
+    for one in files:
+        listing.check(one, seen)
+        segments.append(keyed.Segment(one, keyed.opened(listing.folder / one, Keyed.schema(table))))
+    return kind(table, segments)
+
+
 def _segment(listing: kept.Listing, shards: Sequence[str], seen: kept.Seen | None) -> narrow.Segment:
     """The rows of these shards, read where they lie when somebody asks for them."""
     found = narrow.Segment(tuple(shards), {})
@@ -266,30 +291,27 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
     if not code:
         _forget(folder)
         return
-    ordered = {name: sorted(getattr(state, name), key=lambda one: one.cluster_id) for name in _TABLES}
-    is_standing = all(rows == list(getattr(standing, name)) for name, rows in ordered.items())
+    is_standing = not any(getattr(state, name).changed for name in _KEYED)
     is_standing = is_standing and (state.narrow, state.fingerprint) == (standing.narrow, standing.fingerprint)
     is_standing = is_standing and state.placed == standing.placed
     if standing.results and is_standing and state.grouping == standing.grouping:
         return
-    tables = {f"{name}.parquet": table.write(ordered[name]) for name, table in _TABLES.items()}
     bodies: dict[str, bytes | pa.Buffer] = {
-        _grouped(name): _as_it_lies(table) for name, table in state.grouping.tables().items()
+        _grouped(name): as_it_lies(table) for name, table in state.grouping.tables().items()
     }
-    bodies[_PLACED] = _as_it_lies(state.placed)
-    for name, table in tables.items():
-        out = io.BytesIO()
-        pq.write_table(table, out, compression="zstd", compression_level=1)
-        bodies[name] = out.getvalue()
-    of_entries = [one.cluster_id for one in ordered["results"] if one.said]
+    bodies[_PLACED] = as_it_lies(state.placed)
+    told = state.results.rows(["cluster_id", "said"])
+    of_entries = told["cluster_id"].filter(pc.not_equal(told["said"], "")).to_pylist()
     try:
         known = _listed(folder) if standing.results else {}
         is_purged = state.narrow.hidden != standing.narrow.hidden
         places, texts = worded.write(folder, of_entries, state.texts, known=known, is_purged=is_purged)
-        bodies[_TEXTS] = _as_it_lies(places)
+        bodies[_TEXTS] = as_it_lies(places)
         for name, body in bodies.items():
             kept.write(folder / name, body)
+        records = {name: getattr(state, name).write(folder, name, known, is_purged=is_purged) for name in _KEYED}
         files = [*kept.listed(bodies.items()), *texts, *_write_narrow(folder, state.narrow, known)]
+        files += [one for listed in records.values() for one in listed]
         segments = [one.shards for one in state.narrow.segments]
         told_of_rows: dict[str, Any] = {
             "shards": state.narrow.used,
@@ -297,8 +319,10 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
             "hidden": state.narrow.hidden,
         }
         told_of_rows |= {"fingerprint": state.fingerprint, "texts": [one["path"] for one in texts]}
+        told_of_rows["keyed"] = {name: [one["path"] for one in listed] for name, listed in records.items()}
         kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code, **told_of_rows}))
         _discard_segments(folder, state.narrow)
+        _discard_keyed(folder, {one["path"] for listed in records.values() for one in listed})
         worded.discard(folder, {str(one["path"]) for one in texts})
     except OSError as error:
         hint = "Check free space and rights of the folder, then run `errmine build` again."
@@ -317,7 +341,7 @@ def _write_narrow(folder: Path, now: narrow.Kept, known: dict[str, dict[str, Any
         for kind, table in segment.tables.items():
             name = _narrowed(segment, kind)
             if name not in known:
-                body = _as_it_lies(table.combine_chunks())
+                body = as_it_lies(table.combine_chunks())
                 kept.write(folder / name, body)
                 (known[name],) = kept.listed([(name, body)])
             found.append(known[name])
@@ -342,25 +366,30 @@ def _grouped(name: str) -> str:
     return f"grouped_{name}.arrow"
 
 
-def _as_it_lies(table: pa.Table) -> pa.Buffer:
-    """A file of a table that takes no work to read: of Parquet keys take as long as grouping whom they spare."""
-    out = pa.BufferOutputStream()
-    with pa.ipc.new_file(out, table.schema) as file:
-        file.write_table(table)
-    return out.getvalue()
+def _discard_keyed(folder: Path, wanted: Set[str]) -> None:
+    """Nothing; of files of records there are those that are wanted."""
+    for name in _KEYED:
+        for path in (folder / name).glob("*"):
+            if f"{name}/{path.name}" not in wanted:
+                path.unlink(missing_ok=True)
 
 
 def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
-    for name in (_LIST, _TEXTS, _PLACED, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
+    for name in (_LIST, _TEXTS, _PLACED, *map(_grouped, grouping.SCHEMAS)):
         disk.clear(folder / name)
     _discard_segments(folder, narrow.NOTHING)
+    _discard_keyed(folder, frozenset())
     worded.discard(folder, ())
 
 
 def _discard_leftovers(folder: Path) -> None:
-    """Nothing; what a build was writing when it was killed is gone: it may quote what people had us forget since."""
-    for inside in (folder, folder / _NARROW, folder / worded.FOLDER):
+    """Nothing; what a build was writing when it was killed is gone, and what no build reads any more: it may quote what
+    people had us forget since.
+    """
+    for name in _BEFORE:
+        disk.clear(folder / name)
+    for inside in (folder, folder / _NARROW, folder / worded.FOLDER, *(folder / name for name in _KEYED)):
         for path in inside.glob(".*.*.*"):
             path.unlink(missing_ok=True)
 
@@ -370,14 +399,13 @@ def kept_files(folder: Path, seen: kept.Seen | None = None) -> Iterator[KeptFile
     yield from kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE, seen)
 
 
-def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:
-    """The entry of a result, whose words are among `found`."""
-    return KnowledgeEntry.model_validate_json(worded.unpacked(found[result.cluster_id]))
+def entry_of(cluster_id: str, found: Mapping[str, bytes]) -> KnowledgeEntry:
+    """The entry of a cluster, whose words are among `found`."""
+    return KnowledgeEntry.model_validate_json(worded.unpacked(found[cluster_id]))
 
 
-_PROOFS = Table(Proof, shared=("cluster_id", "regex", "chosen", "anchors"))
-_TABLES: dict[str, Table[Any]] = {
-    "results": Table(Result, shared=("cluster_id", "domain", "facts")),
-    "on_templates": _PROOFS,
-    "on_messages": _PROOFS,
+_KEYED: Mapping[str, tuple[type[Keyed[Any]], Table[Any]]] = {
+    "results": (Keyed, RESULTS),
+    "on_templates": (KeptProofs, grouping.PROOFS),
+    "on_messages": (KeptProofs, grouping.PROOFS),
 }

@@ -312,6 +312,10 @@ class Rows:
         while found := cursor.fetchmany(5000):
             yield from found
 
+    def words_of_events(self) -> pa.Table:
+        """Signature, words and severity of all events, as they lie; some have no signature."""
+        return self._found.tables["events"].select(["signature_id", "quote", "severity"])
+
     def events_of(self, signature_ids: Sequence[str]) -> list[tuple[str, str]]:
         """(signature, event) ids of the events with these signatures, in the order of their documents."""
         self._wanted(signature_ids)

@@ -12,8 +12,8 @@ import struct
 import weakref
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -23,10 +23,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline import translate
+from pipeline import translate, validate
 from pipeline.records import kept
 from pipeline.records.entry import KnowledgeEntry, is_answered, is_documented
 from pipeline.records.errors import StoreError
+from pipeline.run.build import keyed
+from pipeline.run.shards.columns import Table
 from pipeline.translate.official import CHANGED
 
 _LENGTH = struct.Struct("<I")
@@ -40,6 +42,8 @@ _ADVICE = "Check free space and rights of the folder, then run `errmine build` a
 #: Forms of an entry: as it was put into words, or without an explanation that would fit other messages as well.
 WHOLE, GENERAL = "whole", "general"
 _UNEXPLAINED = "signature_zh untranslated"
+#: No status holds it.
+_BETWEEN = "\x1e"
 
 
 def packed(text: str) -> bytes:
@@ -293,55 +297,71 @@ class Facts:
             shape=translate.shape_of(entry),
         )
 
-    def of_form(self, form: str) -> Facts:
-        """Those of the same entry in one of its forms."""
-        if form == WHOLE:
-            return self
-        statuses = (_UNEXPLAINED if one.startswith("signature_zh ") else one for one in self.statuses)
-        return replace(self, statuses=tuple(statuses))
-
 
 #: Of no entry.
 NO_FACTS = Facts()
-
-
-@dataclass(frozen=True, slots=True)
-class One:
-    """An entry that may be published."""
-
-    entry_id: str
-    facts: Facts
-    digest: str
-    read: Callable[[], KnowledgeEntry]
-
-    @classmethod
-    def of(cls, entry: KnowledgeEntry, told: str) -> One:
-        """An entry that is there, with its digest."""
-        return cls(entry.id, Facts.of(entry), told, lambda: entry)
+FACTS = Table(Facts)
+#: What is known of each entry that may be published: its form, and what tells it from any other.
+ROWS = pa.schema(
+    [(name, pa.string()) for name in ("entry_id", "cluster_id", "form", "digest")] + [("facts", FACTS.arrow)]
+)
 
 
 class Worded(Sequence[KnowledgeEntry]):
     """Entries in the order of their ids, each read when somebody asks for it."""
 
-    def __init__(self, found: Iterable[One]) -> None:
-        self._found = sorted(found, key=lambda one: one.entry_id)
+    def __init__(
+        self,
+        rows: pa.Table,
+        read: Callable[[str, str], KnowledgeEntry],
+        others: Mapping[str, KnowledgeEntry] = MappingProxyType({}),
+    ) -> None:
+        """Those of the clusters in `rows`, as ROWS has them, each of which `read` gives in a form; `others` by id."""
+        there = [
+            list(others),
+            [""] * len(others),
+            [WHOLE] * len(others),
+            [hashlib.sha256(one.model_dump_json().encode()).hexdigest() for one in others.values()],
+            FACTS.array([Facts.of(one) for one in others.values()]),
+        ]
+        self._rows = pa.concat_tables([rows, pa.table(there, schema=ROWS)]).sort_by("entry_id").combine_chunks()
+        self._read, self._others = read, others
 
     @property
-    def facts(self) -> list[Facts]:
-        """Of each entry."""
-        return [one.facts for one in self._found]
+    def digests(self) -> pa.Table:
+        """Of each entry its id and its digest: equal digests, equal entries."""
+        return self._rows.select(["entry_id", "digest"])
 
-    @property
-    def digests(self) -> dict[str, str]:
-        """Of each entry by its id: equal digests, equal entries."""
-        return {one.entry_id: one.digest for one in self._found}
+    def kinds(self) -> Counter[tuple[str, str, bool, bool]]:
+        """How many entries there are of each tier and domain, that are answered or not, documented or not."""
+        names = ("tier", "domain", "is_answered", "is_documented")
+        return _counted(pa.table([self._fact(name) for name in names], names=list(names)))
 
-    def named(self) -> Iterable[tuple[str, Facts]]:
-        """The id of each entry, with its facts."""
-        return ((one.entry_id, one.facts) for one in self._found)
+    def coverage(self) -> list[FieldCoverage]:
+        """One row for each `*_zh` field, sorted by name; a list field counts each of its items."""
+        told = pc.binary_join(self._fact("statuses"), _BETWEEN)
+        counts: dict[str, Counter[str]] = {}
+        for (form, said), many in _counted(pa.table([self._rows["form"], told], names=["form", "said"])).items():
+            for one in said.split(_BETWEEN) if said else ():  # of thousands of entries some dozens differ
+                is_refused = form == GENERAL and one.startswith("signature_zh ")
+                field, _, status = (_UNEXPLAINED if is_refused else one).partition(" ")
+                counts.setdefault(field, Counter())[status] += many
+        return [_row(field, counts[field]) for field in sorted(counts)]
+
+    def changed_sources(self) -> list[dict[str, str]]:
+        """The sentences of official pages that were translated and now say something else: entry, field, sentence."""
+        some = self._rows.filter(pc.greater(pc.list_value_length(self._fact("changed")), 0))
+        return [
+            {"entry_id": row["entry_id"], "field": field, "sentence": sentence}
+            for row in some.select(["entry_id", "facts"]).to_pylist()
+            for field, _, sentence in (told.partition(" ") for told in row["facts"]["changed"])
+        ]
+
+    def _fact(self, name: str) -> pa.Array:
+        return pc.struct_field(keyed.whole(self._rows["facts"]), name)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._rows)
 
     @overload
     def __getitem__(self, place: int) -> KnowledgeEntry: ...
@@ -349,13 +369,31 @@ class Worded(Sequence[KnowledgeEntry]):
     def __getitem__(self, place: slice) -> Sequence[KnowledgeEntry]: ...
     def __getitem__(self, place: int | slice) -> KnowledgeEntry | Sequence[KnowledgeEntry]:
         if isinstance(place, slice):
-            return [one.read() for one in self._found[place]]
-        return self._found[place].read()
+            return [self[one] for one in range(*place.indices(len(self)))]
+        entry_id, cluster_id, form = (self._rows[name][place].as_py() for name in ("entry_id", "cluster_id", "form"))
+        return self._read(cluster_id, form) if cluster_id else self._others[entry_id]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Worded) and self.digests == other.digests and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def too_general(shapes: pa.Array) -> pa.Array:
+    """The explanations, made from words, that say too little; `shapes` has of each entry `translate.shape_of`."""
+    told = shapes.filter(pc.greater(pc.list_value_length(shapes), 0))
+    said, words = (pc.list_element(told, place) for place in (0, 1))
+    messages = pa.table([said, words], names=["said", "words"]).group_by(["said", "words"]).aggregate([])
+    counts = messages.group_by("said").aggregate([("words", "count")])
+    is_general = [validate.is_too_general(count) for count in counts["words_count"].to_pylist()]
+    return keyed.whole(counts["said"]).filter(pa.array(is_general, pa.bool_()))
+
+
+def _counted(table: pa.Table) -> Counter[Any]:
+    """How often the table has each row."""
+    found = table.group_by(table.column_names).aggregate([([], "count_all")])
+    *cells, counts = (found[name].to_pylist() for name in (*table.column_names, "count_all"))
+    return Counter(dict(zip(zip(*cells, strict=True), counts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,25 +409,6 @@ class FieldCoverage:
         return dict(self.by_status).get(status, 0) / self.total if self.total else 0.0
 
 
-def coverage(facts: Iterable[Facts]) -> list[FieldCoverage]:
-    """One row for each `*_zh` field, sorted by name; a list field counts each of its items."""
-    counts: dict[str, Counter[str]] = {}
-    for statuses, many in Counter(one.statuses for one in facts).items():  # of thousands of entries some dozens differ
-        for told in statuses:
-            field, _, status = told.partition(" ")
-            counts.setdefault(field, Counter())[status] += many
-    return [_row(field, counts[field]) for field in sorted(counts)]
-
-
 def _row(field: str, statuses: Counter[str]) -> FieldCoverage:
     ordered = sorted(statuses.items(), key=lambda pair: (-pair[1], pair[0]))
     return FieldCoverage(field, statuses.total(), tuple(ordered))
-
-
-def changed_sources(entries: Worded) -> list[dict[str, str]]:
-    """The sentences of official pages that were translated and now say something else: entry_id, field, sentence."""
-    return [
-        {"entry_id": entry_id, "field": field, "sentence": sentence}
-        for entry_id, facts in entries.named()
-        for field, _, sentence in (told.partition(" ") for told in facts.changed)
-    ]
