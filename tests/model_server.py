@@ -17,6 +17,8 @@ from werkzeug.wrappers import Request, Response
 
 from pipeline import run
 
+#: What stands between a window and what would be stated of it.
+STATEMENTS = "\nStatements:\n"
 #: What a test plays: claims for a thread's text, or a whole response.
 Play = Callable[[str], "Sequence[Mapping[str, Any]] | Response"]
 
@@ -28,6 +30,8 @@ class Model:
     server: HTTPServer
     play: Play = lambda _text: []
     agree: Callable[[str], str] = lambda _text: "yes"  # the answer to the second question
+    judge: Callable[[str], str] = lambda _text: "stands"  # the verdict on each statement, by its line
+    verdicts: Callable[[str], Response] | None = None  # a whole response in their place
     failing: list[Response] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -48,6 +52,8 @@ class Model:
         text = asked["messages"][1]["content"]
         if text.startswith("<passages"):
             return said({"answer": self.agree(text)})
+        if STATEMENTS in text:
+            return self.verdicts(text) if self.verdicts else said(judged(text, self.judge))
         found = self.play(text)
         return found if isinstance(found, Response) else said({"claims": [pointed(text, one) for one in found]})
 
@@ -58,6 +64,12 @@ def said(content: Any, *, finish: str = "stop", tokens: int = 100) -> Response:
     choice = {"finish_reason": finish, "message": {"role": "assistant", "content": text}}
     body = {"choices": [choice], "usage": {"total_tokens": tokens}}
     return Response(json.dumps(body), content_type="application/json")
+
+
+def judged(text: str, judge: Callable[[str], str] = lambda _line: "stands") -> dict[str, Any]:
+    """The verdict on each statement of a question."""
+    lines = text.partition(STATEMENTS)[2].splitlines()
+    return {"verdicts": [{"statement": number, "verdict": judge(line)} for number, line in enumerate(lines, 1)]}
 
 
 def cut(body: str) -> Response:

@@ -15,7 +15,7 @@ from pipeline.records import Document
 from pipeline.run import Places
 from pipeline.text.units import units
 from tests import cli, golden
-from tests.model_server import claim, home_with, pointed, thread
+from tests.model_server import STATEMENTS, claim, home_with, judged, pointed, thread
 
 ACT = "Set `PLAN_ROWS=64` in the launcher and start again."
 HELPED = "I did that on all hosts of the second rack, and the mesh stands since yesterday."
@@ -63,6 +63,8 @@ def answer(line: dict[str, Any]) -> dict[str, Any]:
     text = line["body"]["messages"][1]["content"]
     if text.startswith("<passages"):
         return {"answer": "yes"}
+    if STATEMENTS in text:
+        return judged(text)
     told = []
     if ACT in text:
         told = [claim(ACT, kind="remedy"), claim(HELPED, kind="worked", of=ACT)]
@@ -89,16 +91,21 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     done = cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", first), "--home", home, "--json")
     told = json.loads(done.out)
     assert (told["taken"], told["claims"], told["unknown"]) == (3, 0, 0)
-    assert told["waiting"] == 3  # does each tell it by itself, did it help?
+    assert told["waiting"] == 3  # the cause and the act for their verdicts, and whether it helped
     second = written(home, tmp_path / "second.jsonl")
-    assert [line["body"]["messages"][1]["content"].startswith("<passages") for line in second] == [True] * 3
+    asked = [line["body"]["messages"][1]["content"] for line in second]
+    assert sorted((text.startswith("<passages"), STATEMENTS in text) for text in asked) == [
+        (False, True),
+        (False, True),
+        (True, False),
+    ]
     assert cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", second), "--home", home).code == 0
     assert written(home, tmp_path / "third.jsonl") == []
     build(home)
     claims = "SELECT kind, outcome, rule FROM claims WHERE contains(rule, 'llm:') ORDER BY kind, outcome"
     assert store.query(Places.of(home).database, claims).rows == [
-        ("cause", None, "llm:m1@batch#enrich-4+check-1"),
-        ("remedy", "worked", "checked:llm:m1@batch#enrich-4+check-1"),
+        ("cause", None, "llm:m1@batch#enrich-4+judge-1"),
+        ("remedy", "worked", "checked:llm:m1@batch#enrich-4+check-1+judge-1"),
     ]
     bundle = golden.bundle_bytes(home / "curated")
     build(home)
@@ -123,13 +130,13 @@ def test_a_second_reading_goes_by_files_and_its_cost_is_told_before(tmp_path: Pa
     cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", first), "--home", home)
     asked = written(home, file)
     texts = [line["body"]["messages"][1]["content"] for line in asked]
-    assert [text.startswith("<passages") for text in texts].count(True) == 1
+    assert [STATEMENTS in text for text in texts].count(True) == 1
     assert any(text.endswith("Named already:\ncause [3], error 1") for text in texts)
     assert cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", asked), "--home", home).code == 0
     assert written(home, file) == []
     build(home)
     assert store.query(Places.of(home).database, "SELECT rule FROM claims WHERE contains(rule, 'llm:')").rows == [
-        ("llm:m1@batch#enrich-4+check-1",)  # it named the same again
+        ("llm:m1@batch#enrich-4+judge-1",)  # it named the same again
     ]
 
 

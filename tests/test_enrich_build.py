@@ -160,7 +160,7 @@ def test_what_only_a_model_claims_counts_nothing_and_says_so(mapped: Path, once:
 
 def test_provenance_names_model_host_and_prompt_and_nothing_else(once: Once, make_httpserver: HTTPServer) -> None:
     entry = entry_of(once.home, 1)
-    name = f"llm:m1@localhost:{make_httpserver.port}#enrich-4+check-1"
+    name = f"llm:m1@localhost:{make_httpserver.port}#enrich-4+judge-1"
     assert entry["provenance"]["rules"][name] == 2
     picked = [piece for piece in entry["evidence"] if piece["rule"] == name]
     assert {piece["quote"] for piece in picked} == {CAUSE, ACT}
@@ -211,10 +211,10 @@ def test_without_the_section_nothing_is_loaded_asked_or_changed(home: Path, mode
 
 def test_a_second_build_asks_nothing_and_gives_the_same_bytes(once: Once, again: Path, model: Model) -> None:
     (asked,) = once.summary["engines"].values()
-    assert (asked["calls"], asked["kept"], once.asked) == (6, 0, 6)  # three threads, a cause and two acts
+    assert (asked["calls"], asked["kept"], once.asked) == (5, 0, 5)  # three threads; two are judged
     summary = enriched(again, model)
     (asked,) = summary["engines"].values()
-    assert (asked["calls"], asked["kept"], len(model.asked)) == (0, 6, 0)
+    assert (asked["calls"], asked["kept"], len(model.asked)) == (0, 5, 0)
     assert bundle(again) == bundle(once.home)
     assert store.digest(Places.of(again).database) == store.digest(Places.of(once.home).database)
 
@@ -247,13 +247,13 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
     assert Places.of(home).database.read_bytes() == before
     summary = enriched(home, model)
     (asked,) = summary["engines"].values()
-    assert (asked["calls"], asked["kept"]) == (1, 5)
+    assert (asked["calls"], asked["kept"]) == (1, 4)
 
 
 @pytest.mark.long
 def test_a_thread_that_is_forgotten_takes_its_answers_along(again: Path) -> None:
     home, answers = again, again / ".errmine" / "answers"
-    assert len(list(answers.rglob("*.json"))) == 6
+    assert len(list(answers.rglob("*.json"))) == 5
     cli.run("forget", "--home", home, "--url", "https://github.com/errmine-fixtures/tilelab/issues/1")
     (home / "errmine.toml").unlink()
     (home / "threads.jsonl").unlink()
@@ -273,7 +273,7 @@ def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, mod
     summary = json.loads(done.out)
     (asked,) = summary["engines"].values()
     assert (done.code, len(model.asked)) == (0, 1)
-    assert (asked["is_partial"], asked["refused"]) == (True, {"budget_spent": 4})  # two threads, two second questions
+    assert (asked["is_partial"], asked["refused"]) == (True, {"budget_spent": 3})  # two threads, a verdict
     assert stage(summary, "enrich") | {"reasons": None} == {
         "stage": "enrich", "taken": 3, "given": 1, "skipped": 2, "reasons": None
     }  # fmt: skip

@@ -38,7 +38,7 @@ def prompts(
 ) -> None:
     """Write what the model of the settings would be asked and has no answer to, in OpenAI's batch format.
 
-    Hosted batch APIs take the file, and so does `vllm run-batch`. Threads are read first; which of their claims hold
+    Hosted batch APIs take the file, and so does `vllm run-batch`. Threads are read first; which of their claims stand
     is asked afterwards, with `passes = 2` also what the first reading missed; so call this again when the answers are
     in, until it writes nothing. Secrets, mail addresses and home folders are redacted.
     """
@@ -64,6 +64,7 @@ def prompts(
         "tokens": questions.tally.tokens,
         "most_answered": questions.most_answered,
         "tokens_of_second_readings": further,
+        "tokens_of_second_questions": reader.chat.tokens,  # windows are shown again, and then passages
         "file": str(out),
     }
     if as_json:
@@ -72,6 +73,8 @@ def prompts(
         say(f"{found.threads:,} threads, {questions.tally.kept:,} answers kept")
         say(f"{out}: {len(questions.asked):,} prompts, about {questions.tally.tokens:,} tokens")
         say(f"their answers: at most {questions.most_answered:,} tokens, mostly a tenth of that")
+        if reader.chat.tokens:
+            say(f"questions about what they claim: about {reader.chat.tokens:,} tokens more, once the answers are in")
         if further:
             say(f"second readings of these (passes = 2): about {further:,} tokens more, once the answers are in")
 

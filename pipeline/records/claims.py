@@ -127,8 +127,9 @@ class Claim:
         return self.outcome_quote or self.quote
 
 
-#: A guess of who wrote the words; what a project should or will do; a second question that was not answered with yes.
-Doubt = Literal["guess", "plan", "not_confirmed"]
+#: A guess of who wrote the words; what a project should or will do; a second question that was not answered with yes;
+#: words that say so and need others to be understood.
+Doubt = Literal["guess", "plan", "not_confirmed", "fragment"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,13 @@ def reader(section: Enrich, settings: Settings, service: Callable[[Answers, str]
     from pipeline.engines.answers import Answers
     from pipeline.engines.batch import NO_HOST
     from pipeline.engines.chat import ChatModel
-    from pipeline.engines.enrich import AGAIN, CHECK, TASK, Reader
+    from pipeline.engines.enrich import AGAIN, CHECK, JUDGE, TASK, Reader
     from pipeline.engines.http import host_of
 
     asked = service(Answers(settings.answers_path / "enrich"), host_of(section.url) if section.url else NO_HOST)
     return Reader(
         ChatModel(asked, section.model, TASK),
+        ChatModel(asked, section.model, JUDGE),
         ChatModel(asked, section.model, CHECK),
         ChatModel(asked, section.model, AGAIN) if section.passes > 1 else None,
     )

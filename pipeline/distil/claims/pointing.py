@@ -161,8 +161,8 @@ def _doubted(words: str, found: Pointed) -> str | None:
 
 
 def _share_of(found: Pointed) -> int:
-    is_change = found.kind == ClaimKind.FIX  # that nobody says to help yet: one to look at
-    return _LEAD_SHARE if found.doubt is None or is_change else _UNSURE_SHARE
+    is_open = found.kind == ClaimKind.FIX and found.doubt == "not_confirmed"  # nobody says that it helps: to look at
+    return _LEAD_SHARE if found.doubt is None or is_open else _UNSURE_SHARE
 
 
 def _lead(words: str, found: Pointed, fault: str | None) -> Pointed | None:

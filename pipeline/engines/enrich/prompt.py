@@ -1,5 +1,5 @@
 """What is asked of a model: to read a thread of numbered units, if wished a second time for what the first reading
-missed, and then whether one unit says what it is taken to say.
+missed; then to judge what would be shown of it; and whether two passages say how an act ended.
 
 The thread stands between marks that it cannot contain. A long one goes in windows: each begins with the report, so
 that what people answer is in sight, and holds as many of the further posts as fit.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.engines.chat import Task
-from pipeline.engines.enrich.answer import CHECK_SCHEMA, MOST_CLAIMS, SCHEMA
+from pipeline.engines.enrich.answer import CHECK_SCHEMA, JUDGE_SCHEMA, MOST_CLAIMS, SCHEMA
 from pipeline.records import Document, PostKind
 from pipeline.text.units import Unit, UnitKind
 
@@ -109,6 +109,29 @@ AGAIN = Task(
     most_tokens=3_000,
 )
 
+JUDGE = Task(
+    version="judge-1",
+    system=(
+        "You read one public bug report, whole, and judge what a knowledge base would show of it to people who meet "
+        f"the same error and see nothing else of the report. {_DATA}"
+        "Behind the report stand numbered statements. Each is the words of the named units, shown beside the message "
+        "of the error as what the statement says they are. Give each one verdict:\n"
+        '  "stands": the report says so of this error, nothing later in it takes that back, and these words tell by '
+        "themselves what to know or what to do\n"
+        '  "fragment": it is so, but these words alone do not tell it: they need others to be understood, or name '
+        'nothing that one could do or look for ("we fixed it", "see the other report", "pushed a new version")\n'
+        '  "elsewhere": they are about something else than this error: a side question, another error of the report, '
+        "how to reproduce it, how the report is handled\n"
+        '  "overtaken": later in the report somebody contradicts it, or it did not help, or brought another error, or '
+        "something else turned out to be the reason or the cure\n"
+        '  "unsaid": it is a guess, a question or a plan, or the words do not say it\n'
+        "Be strict: who reads the statement has little time and will do what it says.\n"
+        'Answer with JSON only: {"verdicts": [{"statement": 1, "verdict": "..."}]}, one for each statement.'
+    ),
+    schema=JUDGE_SCHEMA,
+    most_tokens=1_500,
+)
+
 CHECK = Task(
     version="check-1",
     system=(
@@ -121,16 +144,8 @@ CHECK = Task(
     most_tokens=400,
 )
 
-#: What is asked of a claim; A is the passage that describes the act, B the one that tells how it ended. A model that
-#: is asked for all that a thread says names fragments too: of 34 causes and acts that were stated unasked two readers
-#: called 11 right, 4 wrong and 10 vague.
+#: What is asked of a claim; A is the passage that describes the act, B the one that tells how it ended.
 CHECKED: Mapping[str, str] = {
-    "cause": "Does A by itself tell somebody who has this error and reads nothing else why it happens, as a conclusion "
-    "and not as a guess or a question? Answer no where A tells of another problem, only repeats the error, or needs "
-    "words that are not in it to be understood.",
-    "remedy": "Does A by itself tell somebody who has this error and reads nothing else what they can do against it, "
-    "not as a plan or a question? Answer no where A tells of another problem or of what was looked at, or needs words "
-    "that are not in it to be understood.",
     "worked": "Does B say that what A describes made the error go away, or avoided it?",
     "failed": "Does B say that what A describes was tried and did not make the error go away?",
     "fix": "Does A say that the project's own code was changed, merged or released so that the error no longer occurs?",
@@ -138,7 +153,28 @@ CHECKED: Mapping[str, str] = {
 
 
 #: Kinds that one passage states.
-_OF_ONE = frozenset({"cause", "remedy", "fix"})
+_OF_ONE = frozenset({"fix"})
+
+
+#: What a statement is shown as.
+_AS: Mapping[str, str] = {
+    "cause": "why it comes, of",
+    "remedy": "what can be done, against",
+    "worked": "what helped, against",
+    "failed": "what was tried and did not help, against",
+    "fix": "that the project fixed it, of",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What would be shown of a window, by numbers of units and of the error."""
+
+    kind: str
+    unit: int
+    until: int
+    ended: int  # the unit that tells how it ended, else `unit`
+    error: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +225,22 @@ def again(asked: Question, named: Iterable[tuple[str, int, int, int, int]]) -> s
     return "\n".join([asked.text, "Named already:", *(lines or ["nothing"])])
 
 
+def judge(asked: Question, statements: Sequence[Statement]) -> str:
+    """The same window with what would be stated of it, numbered from 1: kinds and numbers of units alone."""
+    lines = [f"{number}. {_stated(one)}" for number, one in enumerate(statements, 1)]
+    return "\n".join([asked.text, "Statements:", *lines])
+
+
+def _stated(one: Statement) -> str:
+    units = f"[{one.unit}]" + (f" to [{one.until}]" if one.until != one.unit else "")
+    told = f", as [{one.ended}] tells" if one.ended != one.unit else ""
+    return f"{_AS[one.kind]} error {one.error}{told}: {units}"
+
+
 def check(kind: str, error: str, act: str, outcome: str) -> str:
     """The second question about a relation, from its two passages alone; they are one where nobody else answers.
 
-    About what one passage states `outcome` is not looked at: the same act is asked about once.
+    About what one passage states `outcome` is not looked at.
     """
     outcome = act if kind in _OF_ONE else outcome
     mark = hashlib.sha256(f"{error}\x1f{act}\x1f{outcome}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""A thread in, places in it out: every claim of an answer checked, every relation asked about a second time."""
+"""A thread in, places in it out: every claim checked, what would be shown judged, relations asked about again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.engines.chat import ChatModel
-from pipeline.engines.enrich.answer import MOST_CLAIMS, Proposal, proposals
+from pipeline.engines.enrich import judging
+from pipeline.engines.enrich.answer import MOST_CLAIMS, Proposal, Verdict, proposals
 from pipeline.engines.enrich.grounding import CHECKED_KINDS, RELATIONS, Found, grounded, refused
-from pipeline.engines.enrich.prompt import CHECK, Question, again, check, questions, shown
+from pipeline.engines.enrich.prompt import CHECK, JUDGE, Question, again, check, questions, shown
 from pipeline.engines.http import Refused, Tally
 from pipeline.records import CHECKED_RULES, ClaimKind, Document, Doubt, Event, Outcome, Pointed, Skipped, shelf_of
 from pipeline.text.units import Unit, UnitKind, units
@@ -18,6 +19,8 @@ _KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.FIX]] = {"cause": ClaimKind
 #: Claims that are no words to publish.
 _ASIDE = frozenset({"refuted", "condition"})
 _OUTCOMES = {"worked": Outcome.WORKED, "failed": Outcome.FAILED}
+#: Verdicts that leave nothing of a claim, and their reason.
+_REFUSED: Mapping[Verdict, str] = {"elsewhere": "other_problem", "overtaken": "refuted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +45,19 @@ class Answered:
 class _Named:
     claim: Found
     name: str
+    window: int  # number of the question
     is_again: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time, and `checker`, whose task is `CHECK`.
+    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time, then `judge` and `checker`, likewise.
 
     `again`, if there is one, has the task `AGAIN`: it is asked what the first reading of a window missed.
     """
 
     chat: ChatModel
+    judge: ChatModel
     checker: ChatModel
     again: ChatModel | None = None
 
@@ -68,12 +73,39 @@ class Reader:
         """
         pieces = units(document, events)
         asked, is_whole = questions(document, pieces, [error_named(events[number]) for number in asking])
+        read = self._named(document, pieces, asked)
+        if isinstance(read, Skipped):
+            return read
+        found, lost, is_answered = read
         firsts = _firsts(events, asking)
+        taken_back = _taken_back(found)
+        # what is asked about the claims of the first reading does not depend on the second: those answers are kept
+        by_first = [one for one in found if not one.is_again]
+        acts = _acts(by_first)
+        verdicts = self._verdicts(document, pieces, asked, by_first, by_first)
+        of_all = verdicts | self._verdicts(document, pieces, asked, found, [one for one in found if one.is_again])
+        pointed: list[Pointed] = []
+        for one in _without_assent(found):
+            known = (_acts(found) | acts, of_all) if one.is_again else (acts, verdicts)
+            each = self._pointed(document, pieces, one, firsts[one.claim.error], events, taken_back, *known)
+            if isinstance(each, Pointed):
+                pointed.append(each)
+            elif each is not None:
+                lost.append(each)
+        return Read(tuple(_unique(pointed, events)), tuple(lost), is_whole and is_answered)
+
+    def _named(
+        self, document: Document, pieces: list[Unit], asked: Sequence[Question]
+    ) -> tuple[list[_Named], list[Skipped], bool] | Skipped:
+        """(the claims of all readings of all windows, what is refused of them, whether every reading has an answer).
+
+        Or why no reading has one.
+        """
         found: list[_Named] = []
         lost: list[Skipped] = []
         missing: Skipped | None = None
         is_read = False
-        for question in asked:
+        for window, question in enumerate(asked):
             for said in self.answers(question, document, pieces):
                 if isinstance(said, Skipped):
                     missing = said
@@ -83,26 +115,31 @@ class Reader:
                     if isinstance(each, Skipped):
                         lost.append(each)
                     elif not _is_known(each, found, is_again=said.is_again):
-                        found.append(_Named(each, said.name, said.is_again))
+                        found.append(_Named(each, said.name, window, said.is_again))
         if missing is not None:
             if not is_read:
                 return missing
             lost.append(refused(document, missing.reason, f"a reading: {missing.detail}"))
-        # what the first reading is asked about a second time does not depend on the second: those answers are kept
-        untils = {one.claim.unit.number: one.claim.until.number for one in found if _is_act(one)}
-        first_untils = {
-            one.claim.unit.number: one.claim.until.number for one in found if _is_act(one) and not one.is_again
-        }
-        taken_back = {one.claim.of.number for one in found if one.claim.kind == "refuted"}
-        pointed: list[Pointed] = []
-        for one in _without_assent(found):
-            acts = untils | first_untils if one.is_again else first_untils
-            each_pointed = self._pointed(document, pieces, one, firsts[one.claim.error], events, taken_back, acts)
-            if isinstance(each_pointed, Pointed):
-                pointed.append(each_pointed)
-            elif each_pointed is not None:
-                lost.append(each_pointed)
-        return Read(tuple(_unique(pointed, events)), tuple(lost), is_whole and missing is None)
+        return found, lost, missing is None
+
+    def _verdicts(
+        self,
+        document: Document,
+        pieces: Sequence[Unit],
+        asked: Sequence[Question],
+        known: Sequence[_Named],
+        about: Sequence[_Named],
+    ) -> dict[judging.Key, Verdict | Refused]:
+        """What is said of the claims `about` in their windows, of all that are `known`; once for each window."""
+        back = _taken_back(known)
+        stated = [one for one in _without_assent(known) if _is_stated(one.claim, back)]
+        untils = judging.passages((one.claim, _until(document, pieces, one.claim).number) for one in stated)
+        found: dict[judging.Key, Verdict | Refused] = {}
+        for window, question in enumerate(asked):
+            mine = [one.claim for one in stated if one.window == window and one in about]
+            told = judging.statements(mine, untils)
+            found |= judging.judged(self.judge, question, told, shelf=shelf_of(document.document_id))
+        return found
 
     def answers(self, asked: Question, document: Document, pieces: list[Unit]) -> Iterator[Answered | Skipped]:
         """What the readings of one window claim, the first before the second; ends with why one has no answer."""
@@ -126,6 +163,7 @@ class Reader:
         events: Sequence[Event],
         taken_back: set[int],
         untils: Mapping[int, int],
+        verdicts: judging.Verdicts,
     ) -> Pointed | Skipped | None:
         """The place of a claim, why it has none, or None for one that is about another claim or where the error is."""
         claim = named.claim
@@ -135,13 +173,14 @@ class Reader:
         if claim.kind != "failed" and taken_back & {claim.unit.number, claim.of.number}:
             return refused(document, "refuted", place)
         said, ended = claim.of, claim.unit
-        until = _passage(document, pieces, said, claim.until if said == ended else said)
+        until = _until(document, pieces, claim)
         rule, is_counted = named.name, claim.kind in CHECKED_KINDS
-        doubt = self._doubt(document, pieces, claim, error_named(events[event]), untils)
+        doubt = self._doubt(document, pieces, claim, error_named(events[event]), untils, judging.of(claim, verdicts))
         if isinstance(doubt, Skipped):
             return doubt
         if doubt is None:
-            rule = f"{CHECKED_RULES}{rule}+{CHECK.version}" if is_counted else f"{rule}+{CHECK.version}"
+            checked = f"{CHECKED_RULES}{rule}+{CHECK.version}" if is_counted else rule
+            rule = f"{checked}+{JUDGE.version}"
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
             start=said.start,
@@ -155,28 +194,47 @@ class Reader:
         )
 
     def _doubt(
-        self, document: Document, pieces: Sequence[Unit], claim: Found, error: str, untils: Mapping[int, int]
+        self,
+        document: Document,
+        pieces: Sequence[Unit],
+        claim: Found,
+        error: str,
+        untils: Mapping[int, int],
+        verdict: Verdict | Refused | None,
     ) -> Doubt | Skipped | None:
-        """Why the words are no statement, None where the second questions say that they are; or why there is no claim.
+        """Why the words are no statement, None where they may be shown as one; or why there is no claim.
 
-        The questions show the passages as far as they go.
+        The second question shows the passages as far as they go. It is asked whatever the verdict is, so that both are
+        of one batch.
         """
-        if claim.kind not in CHECKED_KINDS and claim.sure != "said":
+        place, is_checked = f"unit {claim.unit.number}", claim.kind in CHECKED_KINDS
+        if not is_checked and claim.sure != "said":
             return claim.sure
+        answer = self._checked(document, pieces, claim, error, untils) if is_checked else "yes"
+        for said in (answer, verdict):
+            if isinstance(said, Refused):
+                return refused(document, said.why, f"{place}: {said.reason}")
+        if answer != "yes":
+            is_outcome = claim.kind in _OUTCOMES
+            return refused(document, "not_confirmed", f"{place}: {answer}") if is_outcome else "not_confirmed"
+        match verdict:
+            case "stands":
+                return None
+            case "elsewhere" | "overtaken":
+                return refused(document, _REFUSED[verdict], f"{place}: {verdict}")
+            case "fragment":
+                return "fragment"
+            case _:
+                return "not_confirmed"
+
+    def _checked(
+        self, document: Document, pieces: Sequence[Unit], claim: Found, error: str, untils: Mapping[int, int]
+    ) -> str | Refused:
         outcome = _words(document, pieces[claim.unit.number : claim.until.number + 1])
         last = untils.get(claim.of.number, claim.of.number)
         act = _words(document, pieces[claim.of.number : last + 1]) if claim.of != claim.unit else outcome
-        place, shelf = f"unit {claim.unit.number}", shelf_of(document.document_id)
-        # all are asked before one is looked at, so that they are of one batch
-        answers = [(kind, self.checker.ask(check(kind, error, act, outcome), shelf=shelf)) for kind in _asked(claim)]
-        for kind, said in answers:
-            if isinstance(said, Refused):
-                return refused(document, said.why, f"{place}: {said.reason}")
-            answer = str(said.value.get("answer"))
-            if answer != "yes":
-                is_outcome = kind in _OUTCOMES
-                return refused(document, "not_confirmed", f"{place}: {answer}") if is_outcome else "not_confirmed"
-        return None
+        said = self.checker.ask(check(claim.kind, error, act, outcome), shelf=shelf_of(document.document_id))
+        return said if isinstance(said, Refused) else str(said.value.get("answer"))
 
 
 def _answered(chat: ChatModel, text: str, document: Document, *, is_again: bool) -> Answered | Skipped:
@@ -201,18 +259,27 @@ def _without_assent(found: Sequence[_Named]) -> Iterator[_Named]:
             yield one
 
 
-def _asked(claim: Found) -> list[str]:
-    """What is asked a second time: an act that helped, or that another post calls useless, must tell what to do too.
-
-    Of 18 acts that helped two readers called six vague ("I pushed a new version, and solved this problem."), of five
-    that another post than theirs called useless none right.
-    """
-    has_act = claim.kind == "worked" or (claim.kind == "failed" and claim.of != claim.unit)
-    return [claim.kind, "remedy"] if has_act else [claim.kind]
+def _taken_back(found: Sequence[_Named]) -> set[int]:
+    """The units that somebody takes back."""
+    return {one.claim.of.number for one in found if one.claim.kind == "refuted"}
 
 
-def _is_act(one: _Named) -> bool:
-    return one.claim.kind == "remedy"
+def _acts(found: Sequence[_Named]) -> dict[int, int]:
+    """The last unit of each advice, by its first."""
+    return {one.claim.unit.number: one.claim.until.number for one in found if one.claim.kind == "remedy"}
+
+
+def _is_stated(claim: Found, taken_back: set[int]) -> bool:
+    """Whether the claim would be a statement, if it is judged to stand."""
+    if claim.kind in _ASIDE or (claim.kind not in CHECKED_KINDS and claim.sure != "said"):
+        return False
+    return claim.kind == "failed" or not taken_back & {claim.unit.number, claim.of.number}
+
+
+def _until(document: Document, pieces: Sequence[Unit], claim: Found) -> Unit:
+    """The last unit of what a claim quotes for what it says."""
+    said = claim.of
+    return _passage(document, pieces, said, claim.until if said == claim.unit else said)
 
 
 def _is_known(claim: Found, found: Sequence[_Named], *, is_again: bool) -> bool:
