@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from pipeline import distil
 from pipeline.distil import actions, tables
@@ -165,6 +168,23 @@ def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one
 def test_a_number_of_a_build_or_a_page_is_no_change(words: str, is_change: bool) -> None:
     thread = document({"number": 1, "kind": "issue", "posts": [{"kind": "body", "text": words}]})
     assert (rules.change(words, thread) is not None) is is_change
+
+
+@pytest.mark.parametrize(
+    ("repo", "words", "is_own"),
+    [
+        ("fixture-labs/kiln", "It is fixed in Kiln 7.1.0.", True),
+        ("fixture-labs/kiln-timer", "It is fixed in Kiln 7.1.0.", True),
+        ("fixture-labs/kiln-timer", "It is fixed in fixture-labs 7.1.0.", True),
+        ("fixture-labs/kiln-timer", "It is fixed in new releases of kiln-timer against Kiln 7.1.0.", False),
+        ("fixture-labs/kilnrl", "It is fixed from Kiln 7.1.0.", False),
+    ],
+)
+def test_a_version_is_the_project_s_own_where_its_name_or_none_stands_before(
+    repo: str, words: str, is_own: bool
+) -> None:
+    thread = replace(document({"number": 1, "kind": "issue", "posts": [{"kind": "body", "text": words}]}), repo=repo)
+    assert (rules.change(words, thread) is not None) is is_own
 
 
 def _told(posts: list[tuple[str, str]], **more: Any) -> list[str]:

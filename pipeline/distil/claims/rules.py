@@ -56,6 +56,7 @@ _RELEASE_OF = warm.pattern(r"\b(?:version|release|package|wheels?) of (?!the |th
 _BRANCH = warm.pattern(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 #: Behind it stands where the error is no more.
 _FIXED = warm.pattern(r"\b(?:fixed|resolved|solved|corrected)\b|修复|解决", re.IGNORECASE)
+_PARTS = warm.pattern(r"[-_.]")
 _VERSION = warm.pattern(
     r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
 )
@@ -306,8 +307,19 @@ def _own_version(words: str, document: Document) -> str | None:
         return None
     before = _LAST_WORD.search(words, max(0, found.start() - 50), found.start())
     name = before.group(1).lower().strip(".-") if before else ""
-    is_own = not name or name in tables.before_version() or name.isdigit() or name in (document.repo or "").lower()
+    is_own = not name or name in tables.before_version() or name.isdigit() or _is_project(name, words, document)
     return found.group(1) if is_own else None
+
+
+def _is_project(name: str, words: str, document: Document) -> bool:
+    """True for the name of the report's project or of its owner, and for a part of it where the words do not name it.
+
+    "Fixed in Titanium 7.1" is of titanium-timob; "in new releases of spark-nlp against Spark 2.4.0" is of Spark.
+    """
+    owner, _, repo = (document.repo or "").lower().rpartition("/")
+    if name in (owner, repo):
+        return True
+    return name in _PARTS.split(repo) and repo not in words.lower()
 
 
 def _merged(found: re.Match[str], document: Document) -> Fact | None:
