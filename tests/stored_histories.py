@@ -32,7 +32,7 @@ def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, 
         cells = list(zip(*(lines.table[name].to_pylist() for name in ("key", "digest")), strict=True))
         there, wanted = {"lines": repr(cells)}, {"lines": repr(rows)}
         signs = noted.signs(folder / "state", brought)
-        there["signs"] = repr(signs and signs.to_pydict())
+        there["signs"] = repr(None if signs is None else signs.to_pydict())
         wanted["signs"] = repr(querying.Entries(whole).signs().to_pydict())
         yield told, store.digests(brought) | there, store.digests(whole) | wanted
 
@@ -101,6 +101,10 @@ MUTANTS: dict[str, Patch] = {
     "what has another digest": without("_changed", _keys_alone),
     "signatures that nobody has any more": without("_SIGNATURES_GONE", lambda real: f"{real} LIMIT 0"),
     "signatures that come": without("_SIGNATURES_COME", lambda real: f"{real} LIMIT 0"),
+    "signatures that stay": without("_SIGNATURES_STAYED", lambda real: f"{real} LIMIT 0"),
+    "events of signatures that come": without(
+        "_SIGNED_NOW", lambda _: "signature.signature_id IN (FROM came_signatures)"
+    ),
     "titles of documents": without("_FOUND_ANEW", lambda _: "FROM changed_entries"),
     "rows of entries that came": without(
         "_bring_entries", lambda real: lambda *given: dict.fromkeys(real(*given), ("", 0))

@@ -11,7 +11,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,12 +72,12 @@ def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     held = noted.Held(told, "checksum", noted.Size(7, 3), store.Digests.of({"e": "3"}), store.Digests.of({"e": "12 4"}))
     noted.write(tmp_path, held)
     assert noted.read(tmp_path) == held
-    assert pq.read_table(tmp_path / "database.parquet").to_pylist() == [
-        {"kind": "documents", "key": "a", "digest": "2"},
-        {"kind": "documents", "key": "b", "digest": "1"},
-        {"kind": "clusters", "key": "c", "digest": "4"},
-        {"kind": "lines", "key": "e", "digest": "3"},
-        {"kind": "signs", "key": "e", "digest": "12 4"},
+    assert pa.ipc.open_file(tmp_path / "database.arrow").read_all().to_pylist() == [
+        {"key": "a", "digest": "2"},
+        {"key": "b", "digest": "1"},
+        {"key": "c", "digest": "4"},
+        {"key": "e", "digest": "3"},
+        {"key": "e", "digest": "12 4"},
     ]
 
 
@@ -276,7 +275,7 @@ def test_a_copy_without_what_is_dead_has_the_order_of_a_file_that_is_written_who
     assert store.query(found, shown).rows == store.query(whole, shown).rows
     comments = "SELECT comment FROM duckdb_columns() ORDER BY ALL"
     assert store.query(found, comments).rows == store.query(whole, comments).rows
-    assert sorted(path.name for path in found.parent.iterdir()) == ["database.json", "database.parquet", "x.duckdb"]
+    assert sorted(path.name for path in found.parent.iterdir()) == ["database.arrow", "database.json", "x.duckdb"]
 
 
 def _table(path: Path, name: str) -> pa.Table:
@@ -308,7 +307,7 @@ def _flipped(path: Path) -> None:
             lambda folder: _flipped(folder / "x.duckdb"),
             lambda folder: store.write(folder / "x.duckdb", store.Contents()),
             lambda folder: (folder / "x.duckdb").unlink(),
-            lambda folder: _flipped(folder / "database.parquet"),
+            lambda folder: _flipped(folder / "database.arrow"),
             lambda folder: (folder / "database.json").unlink(),
             lambda folder: (folder / "database.json").write_text("{}"),
             lambda folder: _written_and_killed(folder / "x.duckdb"),

@@ -51,8 +51,8 @@ FROM read_parquet($files, hive_partitioning = false) ORDER BY quote.document_id,
 
 -- events
 INSERT INTO skipped BY NAME
-SELECT 'events' AS stage, event_id AS item_id, event.severity AS reason, NULL::VARCHAR AS detail
-FROM read_parquet($files, hive_partitioning = false) WHERE signature.signature_id IS NULL ORDER BY event_id;
+SELECT 'events' AS stage, event_id AS item_id, severity AS reason, NULL::VARCHAR AS detail
+FROM events WHERE signature_id IS NULL ORDER BY event_id;
 
 -- skipped
 INSERT INTO skipped BY NAME SELECT * FROM read_parquet($files, hive_partitioning = false) ORDER BY stage, item_id, reason, detail;

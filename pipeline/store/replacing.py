@@ -37,6 +37,7 @@ from pipeline.store.writing import (
     insert_journal,
     insert_of_clusters,
     insert_others,
+    load,
     others,
     row_count,
     write_counted,
@@ -73,11 +74,24 @@ _CHOSEN = {
     "events": "document_id IN (FROM changed_documents)",
     "parameters": "document_id IN (FROM changed_documents)",
     "claims": "quote.document_id IN (FROM changed_documents)",
-    "signatures": "signature.signature_id IN (FROM changed_signatures)",
 }
-#: Signatures that documents had before they changed, and that they have then; and whose entries other words find.
+#: Signatures that documents had before they changed; those that they have then and had not; and rows of the latter.
 _SIGNATURES_GONE = "SELECT DISTINCT signature_id FROM events WHERE document_id IN (FROM changed_documents)"
-_SIGNATURES_COME = _SIGNATURES_GONE
+_SIGNATURES_COME = """SELECT DISTINCT signature_id FROM events ANTI JOIN changed_signatures USING (signature_id)
+    WHERE document_id IN (FROM changed_documents)"""
+_SIGNATURES_STAYED = "FROM signatures WHERE signature_id IN (FROM came_signatures)"
+#: Of which events the rows of both are made: of the former all, of the latter those that their rows do not tell of yet.
+_SIGNED_BEFORE = "signature.signature_id IN (FROM changed_signatures)"
+_SIGNED_NOW = "document_id IN (FROM changed_documents) AND signature.signature_id IN (FROM came_signatures)"
+#: Two rows of a signature, of other documents each, as the one that loading.sql makes of all.
+_ADDED_UP = """CREATE TEMP TABLE added_up AS
+SELECT signature_id, min(exception_type) AS exception_type, min(signature) AS signature, min(gate) AS gate,
+    bool_and(is_gate_complete) AS is_gate_complete, bool_and(is_truncated) AS is_truncated,
+    sum(event_count)::BIGINT AS event_count, sum(document_count)::BIGINT AS document_count,
+    min(first_seen) AS first_seen, max(last_seen) AS last_seen
+FROM (FROM signatures WHERE signature_id IN (SELECT signature_id FROM stayed) UNION ALL FROM stayed)
+GROUP BY signature_id"""
+#: Entries that other words find.
 _FOUND_ANEW = """FROM changed_entries UNION
     SELECT entry_id FROM evidence WHERE document_id IN (FROM changed_documents)"""
 #: A row of the journal, as texts have it; and how many are told at once.
@@ -292,12 +306,32 @@ def _bring_documents(connection: duckdb.DuckDBPyConnection, contents: Contents) 
     some = _holding(connection, every)
     for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if table == "signatures":
-            connection.execute(f"INSERT INTO changed_signatures {_SIGNATURES_COME}")
-            connection.execute("DELETE FROM signatures WHERE signature_id IN (FROM changed_signatures)")
-        files = every[kind] if table == "signatures" else some[kind]
-        if table in _CHOSEN and files:
-            rows = f"(SELECT * FROM {SHARDS} WHERE {_CHOSEN[table]})"  # noqa: S608  (from this module)
-            connection.execute(statement.replace(SHARDS, rows), {"files": files})
+            _bring_signatures(connection, statement, every[kind], some[kind])
+        elif table in _CHOSEN and some[kind]:
+            load(connection, statement.replace(SHARDS, _rows(_CHOSEN[table])), some[kind])
+
+
+def _rows(chosen: str) -> str:
+    return f"(SELECT * FROM {SHARDS} WHERE {chosen})"  # noqa: S608  (from this module)
+
+
+def _bring_signatures(connection: duckdb.DuckDBPyConnection, statement: str, every: list[str], some: list[str]) -> None:
+    """Nothing; signatures of the documents that changed have their rows, and are among those that changed.
+
+    Those that such a document had are made of all events; to those that one has now alone its events are added.
+    """
+    connection.execute(f"CREATE TEMP TABLE came_signatures AS {_SIGNATURES_COME}")
+    connection.execute(f"CREATE TEMP TABLE stayed AS {_SIGNATURES_STAYED}")
+    for names in ("changed_signatures", "came_signatures"):
+        connection.execute(f"DELETE FROM signatures WHERE signature_id IN (FROM {names})")  # noqa: S608
+    ((had,),) = connection.execute("SELECT count(signature_id) FROM changed_signatures").fetchall()
+    for chosen, files in ((_SIGNED_BEFORE, every if had else []), (_SIGNED_NOW, some)):
+        if files:
+            load(connection, statement.replace(SHARDS, _rows(chosen)), files)
+    connection.execute(_ADDED_UP)
+    connection.execute("DELETE FROM signatures WHERE signature_id IN (SELECT signature_id FROM stayed)")
+    connection.execute("INSERT INTO signatures BY NAME FROM added_up ORDER BY signature_id")
+    connection.execute("INSERT INTO changed_signatures FROM came_signatures")
 
 
 def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -359,7 +393,7 @@ def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents, tab
         connection.execute(f"CREATE TEMP TABLE {table} AS FROM {file}.{table} LIMIT 0")
     for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if table in tables and files_of(contents)[kind]:
-            connection.execute(statement, {"files": files_of(contents)[kind]})
+            load(connection, statement, files_of(contents)[kind])
     insert_others(connection, contents, tables)
     for table in tables:
         _even(connection, f"{file}.{table}", f"temp.{table}", is_by_place=table in _BY_PLACE)

@@ -94,7 +94,7 @@ def row_count(connection: duckdb.DuckDBPyConnection) -> int:
 def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str, tuple[str, int]]:
     for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if files := files_of(contents)[kind]:
-            connection.execute(statement, {"files": files})
+            load(connection, statement, files)
     lines = insert_entries(connection, contents.entries)
     insert_known(connection)
     insert_of_clusters(connection, contents)
@@ -103,6 +103,11 @@ def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str
     connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
     connection.execute(opening.sql("searched.sql"))
     return lines
+
+
+def load(connection: duckdb.DuckDBPyConnection, statement: str, files: list[str]) -> None:
+    """Nothing; a statement of loading.sql was executed: of these files, or of rows that stand in the database."""
+    connection.execute(statement, {"files": files} if "$files" in statement else None)
 
 
 def files_of(contents: Contents) -> dict[str, list[str]]:
