@@ -6,6 +6,7 @@ manifest names, and beside the shards by the export that wrote it; the database 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -257,6 +258,8 @@ def slug_form(words: str) -> str:
 
 # ---------------------------------------------------------------- the registry of the last bundle
 
+#: The parts of a registry that name entries: of now, of before, of errors that are gone, of errors that were merged.
+_NAMED = ("ids", "aliases", "withdrawn", "merged")
 _CURE = "`errmine build` restores it from a copy, or says what to do."
 
 
@@ -323,7 +326,7 @@ class Kept:
         Raises:
             ExportError: some are not: the database is older than the bundle that it would replace.
         """
-        published = {*self._listed(), *(_known(copy) if (copy := self._own_copy()) else ())}
+        published = {*self._listed(), *self._copied()}
         if lost := self._lost(published, registry):
             raise ExportError(
                 f"{self.database} does not know {len(lost):,} ids that were published, such as {', '.join(lost[:3])}",
@@ -386,6 +389,16 @@ class Kept:
         except ValueError as error:
             raise self._refused(str(error)) from error
 
+    def _copied(self) -> set[str]:
+        """The names in the copy; no record is made of any."""
+        try:
+            told = json.loads(str(kept.unsealed_json(self.copy)["registry"]))
+            return {name for part in _NAMED for name in told.get(part, ())}
+        except (Damaged, KeyError):
+            return set()
+        except (AttributeError, TypeError, ValueError) as error:
+            raise self._refused(str(error)) from error
+
     def _listed(self) -> set[str]:
         """The ids of the entries that the bundle has, as far as it can be read."""
         try:
@@ -411,4 +424,4 @@ def _files(registry: Registry, prefixes: Sequence[str]) -> dict[str, bytes]:
 
 
 def _known(registry: Registry) -> set[str]:
-    return {*registry.ids, *registry.aliases, *registry.withdrawn, *registry.merged}
+    return {name for part in _NAMED for name in getattr(registry, part)}
