@@ -588,11 +588,17 @@ def test_what_a_model_calls_a_guess_or_a_plan_is_a_candidate_alone(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "doubt"), [("fragment", "fragment"), ("unsaid", "not_confirmed"), ("perhaps", "not_confirmed")]
+    ("verdict", "doubt", "share"),
+    [
+        ("fragment", "fragment", 62),
+        ("overtaken", "overtaken", 48),
+        ("unsaid", "not_confirmed", 20),
+        ("perhaps", "not_confirmed", 20),
+    ],
 )
 @pytest.mark.parametrize(("kind", "words"), [("cause", CAUSE), ("remedy", ACT)])
 def test_what_is_not_judged_to_stand_is_a_candidate(
-    model: Model, kind: str, words: str, verdict: str, doubt: str
+    model: Model, kind: str, words: str, verdict: str, doubt: str, share: int
 ) -> None:
     model.judge = lambda _line: verdict
     thread = document(words)
@@ -600,18 +606,15 @@ def test_what_is_not_judged_to_stand_is_a_candidate(
     events, signatures = distil_factory.events(thread)
     made = distil.pointed(thread, events, signatures[0], pointed)
     assert isinstance(made, Claim)
-    assert (pointed.doubt, made.share) == (doubt, 20)
+    assert (pointed.doubt, made.share) == (doubt, share)
     assert pointed.rule == f"llm:m1@localhost:{model.server.port}#enrich-4"  # no verdict spoke for it
 
 
-@pytest.mark.parametrize(("verdict", "reason"), [("elsewhere", "other_problem"), ("overtaken", "refuted")])
 @pytest.mark.parametrize(("kind", "of"), [("cause", ""), ("remedy", ""), ("fix", ""), ("worked", ACT), ("failed", ACT)])
-def test_what_the_rest_of_the_thread_speaks_against_is_nothing(
-    model: Model, kind: str, of: str, verdict: str, reason: str
-) -> None:
-    model.judge = lambda _line: verdict
+def test_what_is_about_something_else_is_nothing(model: Model, kind: str, of: str) -> None:
+    model.judge = lambda _line: "elsewhere"
     found = found_by(model, document(ACT, HELPED), claim(HELPED if of else ACT, kind=kind, of=of))
-    assert (found.pointed, [one.reason for one in found.refused]) == ((), [reason])
+    assert (found.pointed, [one.reason for one in found.refused]) == ((), ["other_problem"])
 
 
 def test_the_judge_sees_the_thread_and_of_the_claims_numbers_alone(model: Model) -> None:
@@ -673,7 +676,17 @@ def test_an_act_that_another_post_judges_must_tell_what_to_do(model: Model, kind
     events, signatures = distil_factory.events(thread)
     made = distil.pointed(thread, events, signatures[0], pointed)
     assert isinstance(made, Claim) is is_there
-    assert not isinstance(made, Claim) or (made.share, made.outcome) == (20, None)
+    assert not isinstance(made, Claim) or (made.share, made.outcome) == (62, None)
+
+
+def test_a_failure_whose_words_need_others_is_no_lead(model: Model) -> None:
+    model.judge = lambda _line: "fragment"
+    thread = document("I also set `PLAN_ROWS=64`, but that did not help.")
+    (pointed,) = found_by(model, thread, claim("I also set", kind="failed")).pointed
+    events, signatures = distil_factory.events(thread)
+    made = distil.pointed(thread, events, signatures[0], pointed)
+    assert isinstance(made, Claim)
+    assert made.share == 20
 
 
 def test_what_failed_in_its_own_words_is_asked_about_once(model: Model) -> None:

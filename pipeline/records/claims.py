@@ -128,8 +128,8 @@ class Claim:
 
 
 #: A guess of who wrote the words; what a project should or will do; a second question that was not answered with yes;
-#: words that say so and need others to be understood.
-Doubt = Literal["guess", "plan", "not_confirmed", "fragment"]
+#: words that say so and need others to be understood; what a later post contradicts, or another cure was found for.
+Doubt = Literal["guess", "plan", "not_confirmed", "fragment", "overtaken"]
 
 
 @dataclass(frozen=True, slots=True)

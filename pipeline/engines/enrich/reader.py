@@ -19,8 +19,6 @@ _KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.FIX]] = {"cause": ClaimKind
 #: Claims that are no words to publish.
 _ASIDE = frozenset({"refuted", "condition"})
 _OUTCOMES = {"worked": Outcome.WORKED, "failed": Outcome.FAILED}
-#: Verdicts that leave nothing of a claim, and their reason.
-_REFUSED: Mapping[Verdict, str] = {"elsewhere": "other_problem", "overtaken": "refuted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +218,10 @@ class Reader:
         match verdict:
             case "stands":
                 return None
-            case "elsewhere" | "overtaken":
-                return refused(document, _REFUSED[verdict], f"{place}: {verdict}")
-            case "fragment":
-                return "fragment"
+            case "elsewhere":
+                return refused(document, "other_problem", f"{place}: {verdict}")
+            case "fragment" | "overtaken":
+                return verdict
             case _:
                 return "not_confirmed"
 
