@@ -617,6 +617,17 @@ def test_what_is_about_something_else_is_nothing(model: Model, kind: str, of: st
     assert (found.pointed, [one.reason for one in found.refused]) == ((), ["other_problem"])
 
 
+@pytest.mark.parametrize(
+    ("verdict", "doubt"), [("stands", "not_confirmed"), ("overtaken", "overtaken"), ("elsewhere", None)]
+)
+def test_a_change_that_nobody_confirms_is_what_the_judge_says_at_most(
+    model: Model, verdict: str, doubt: str | None
+) -> None:
+    model.agree, model.judge = lambda _text: "unclear", lambda _line: verdict
+    found = found_by(model, document("There is a pull request for it, #77."), claim("There is a", kind="fix"))
+    assert [one.doubt for one in found.pointed] == ([doubt] if doubt else [])
+
+
 def test_the_judge_sees_the_thread_and_of_the_claims_numbers_alone(model: Model) -> None:
     block = "Set it in the launcher:\n```\nexport PLAN_ROWS=64\n```"
     thread = document(CAUSE, block, HELPED)

@@ -212,12 +212,11 @@ class Reader:
         for said in (answer, verdict):
             if isinstance(said, Refused):
                 return refused(document, said.why, f"{place}: {said.reason}")
-        if answer != "yes":
-            is_outcome = claim.kind in _OUTCOMES
-            return refused(document, "not_confirmed", f"{place}: {answer}") if is_outcome else "not_confirmed"
+        if answer != "yes" and claim.kind in _OUTCOMES:
+            return refused(document, "not_confirmed", f"{place}: {answer}")
         match verdict:
             case "stands":
-                return None
+                return None if answer == "yes" else "not_confirmed"
             case "elsewhere":
                 return refused(document, "other_problem", f"{place}: {verdict}")
             case "fragment" | "overtaken":
