@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pipeline.records import Assignment, Cluster, Neighbour, Skipped
 
 if TYPE_CHECKING:
     from pipeline.records.entry import KnowledgeEntry
+
+
+@runtime_checkable
+class InColumns(Protocol):
+    """Records of clusters that lie in columns: of few of them a record is made."""
+
+    def lines(self) -> Iterable[tuple[str, str]]:
+        """Of each record its cluster, and all that it is as one text."""
+
+    def of_clusters(self, ids: Collection[str]) -> Sequence[Any]:
+        """The records of these clusters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,20 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening, querying
-from pipeline.store.contents import Contents, JournalRow, RunRow
+from pipeline.store.contents import Contents, InColumns, JournalRow, RunRow
 from pipeline.store.engine import staged, transaction
 from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
@@ -172,21 +174,23 @@ def add_runs(path: Path, runs: Sequence[RunRow], *, note: Path | None = None) ->
 def _clusters_of(contents: Contents) -> Digests:
     """By cluster a digest of all that it is and of the rows that are its own: equal digests, equal rows."""
     told: dict[str, bytes] = {}
-
-    def add(cluster_id: str, cells: object) -> None:
-        body = told.get(cluster_id, b"") + repr(cells).encode("utf-8", "surrogatepass")
-        told[cluster_id] = hashlib.blake2b(body, digest_size=16).digest()
-
-    for cluster in contents.clusters:
-        add(cluster.cluster_id, cluster_cells(cluster))
-    for table, records in (
+    every: tuple[tuple[str, Sequence[Any]], ...] = (
+        ("clusters", contents.clusters),
         ("assignments", contents.assignments),
         ("neighbours", contents.neighbours),
         ("withheld", contents.withheld),
-    ):
-        for one in records:
-            add(one.cluster_id, (table, row(table, one)))
+    )
+    for table, records in every:
+        for cluster_id, line in records.lines() if isinstance(records, InColumns) else _lines(table, records):
+            body = b"%b%b\x1e%b" % (told.get(cluster_id, b""), table.encode(), line.encode("utf-8", "surrogatepass"))
+            told[cluster_id] = hashlib.blake2b(body, digest_size=16).digest()
     return Digests.of({cluster_id: digest.hex() for cluster_id, digest in told.items()})
+
+
+def _lines(table: str, records: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """See `InColumns`."""
+    cells = cluster_cells if table == "clusters" else partial(row, table)
+    return ((one.cluster_id, repr(cells(one))) for one in records)
 
 
 def _told_of(journal: Sequence[JournalRow], known: int) -> Journaled:

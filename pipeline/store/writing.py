@@ -15,7 +15,7 @@ from pipeline.lexicon import catalogues, glossary
 from pipeline.records.disk import literal
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import opening, querying
-from pipeline.store.contents import Contents
+from pipeline.store.contents import Contents, InColumns
 from pipeline.store.engine import staged, transaction
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
 from pipeline.store.rows import Row, cluster_row, lines_of, row, run_row, tables_of
@@ -156,7 +156,11 @@ def of_clusters(contents: Contents, chosen: Collection[str] | None = None) -> It
     """Name and rows of each table whose rows are of clusters, in their order; of the clusters `chosen` alone."""
 
     def own(records: Iterable[_Owned]) -> Iterable[_Owned]:
-        return records if chosen is None else (one for one in records if one.cluster_id in chosen)
+        if chosen is None:
+            return records
+        if isinstance(records, InColumns):
+            return records.of_clusters(chosen)
+        return (one for one in records if one.cluster_id in chosen)
 
     yield "bare_clusters", sorted(cluster_row(cluster) for cluster in own(contents.clusters))
     yield "assignments", sorted(row("assignments", one) for one in own(contents.assignments))

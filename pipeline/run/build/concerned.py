@@ -13,11 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.records import Claim
-from pipeline.run.build import grouping, results
+from pipeline.run.build import grouping, keyed, results
 from pipeline.run.build.grouping import KeptProofs
 from pipeline.run.build.narrow import Touched
-
-_SEPARATOR = "\x1f"
 
 
 def told_anew(
@@ -60,7 +58,7 @@ def by_rule(
 def placed_rows(claims: Sequence[Claim]) -> pa.Table:
     """What others than an error's own documents claim, for the next build to compare with."""
     cells = [
-        (_SEPARATOR.join((c.claim_id, c.kind, c.key, str(c.share))), c.quote.document_id, list(c.signature_ids))
+        (keyed.SEPARATOR.join((c.claim_id, c.kind, c.key, str(c.share))), c.quote.document_id, list(c.signature_ids))
         for c in sorted(claims, key=lambda claim: claim.claim_id)
     ]
     columns = list(zip(*cells, strict=True)) or [()] * len(results.PLACED)
@@ -80,7 +78,7 @@ def _placed_anew(now: pa.Table, before: pa.Table, touched: Touched) -> set[str]:
 
 def _differing(now: pa.Table, before: pa.Table, names: Sequence[str]) -> list[str]:
     """What stands first in rows of `now` that `before` has otherwise, or not at all."""
-    is_other = pc.invert(pc.is_in(_lines(now, names), value_set=_lines(before, names)))
+    is_other = pc.invert(pc.is_in(keyed.lines(now, names), value_set=keyed.lines(before, names)))
     found: list[str] = now[names[0]].filter(is_other).to_pylist()
     return found
 
@@ -88,21 +86,8 @@ def _differing(now: pa.Table, before: pa.Table, names: Sequence[str]) -> list[st
 def _pairs(now: pa.Table, before: pa.Table, names: Sequence[str]) -> list[tuple[str, ...]]:
     """The cells of rows that only one of two tables has."""
     found: list[tuple[str, ...]] = []
-    lines, known = _lines(now, names), _lines(before, names)
+    lines, known = keyed.lines(now, names), keyed.lines(before, names)
     for table, own, other in ((now, lines, known), (before, known, lines)):
         rows = table.filter(pc.invert(pc.is_in(own, value_set=other))).select(names)
         found += zip(*(column.to_pylist() for column in rows.columns), strict=True)
     return found
-
-
-def _lines(table: pa.Table, names: Sequence[str]) -> pa.Array:
-    """The cells of each row as one text."""
-    cells = [_text(table[name].combine_chunks()) for name in names]
-    return pc.binary_join_element_wise(*cells, _SEPARATOR, null_handling="replace", null_replacement="\0")
-
-
-def _text(column: pa.Array) -> pa.Array:
-    if pa.types.is_list(column.type):
-        inner = column if pa.types.is_string(column.type.value_type) else column.cast(pa.list_(pa.string()))
-        return pc.binary_join(inner, "\x1e")
-    return column if pa.types.is_string(column.type) else column.cast(pa.string())

@@ -92,14 +92,15 @@ def group(
         on_templates = standing.on_templates.with_those_of(partition.proofs, gone=standing.on_templates)
     else:
         partition, kept, on_templates = grouping.grouped(templates, last, standing.on_templates)
-    cluster_of = grouping.cluster_of(partition)
+    assignments = grouping.lying(partition)
+    cluster_of = grouping.Assigned(assignments)
     anew = concerned.told_anew(kept, cluster_of, standing, rows.touched)
     if anew is not None:
         anew |= concerned.proven_anew(on_templates, standing.on_templates)
     bare = Clusters.of(partition.clusters, on_templates)
     on_messages = _proofs(rows, bare, cluster_of, standing.on_messages, anew)
     clusters = Clusters.of(bare, on_messages)
-    partition = replace(partition, clusters=clusters)
+    partition = replace(partition, clusters=clusters, assignments=assignments)
     if anew is not None:
         anew |= concerned.proven_anew(on_messages, standing.on_messages)
     ignored, proven = reduce.ignored(rows, partition), (on_templates, on_messages)

@@ -9,7 +9,7 @@ asks all of it the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 Gate = tuple[tuple[str, str], ...]
 
 CLUSTERS = Table(Cluster, shared=("cluster_id", "medoid", "exception_type"))
-_ASSIGNMENTS = Table(Assignment, shared=("signature_id", "cluster_id", "rule"))
+ASSIGNMENTS = Table(Assignment, shared=("signature_id", "cluster_id", "rule"))
 _NEIGHBOURS = Table(Neighbour, shared=("cluster_id", "other_id"))
 PROOFS = Table(Proof, shared=("cluster_id", "regex", "chosen", "anchors"))
 _KEYS = pa.list_(pa.uint32())
@@ -51,7 +51,7 @@ _PAIR = pa.schema(
 SCHEMAS: Mapping[str, pa.Schema] = {
     "templates": _with(TEMPLATES.schema, _UNIT, pa.field("own", _KEYS), pa.field("asked", _KEYS)),
     "clusters": _with(CLUSTERS.schema, _UNIT, pa.field("alike", pa.list_(pa.uint64()))),
-    "assignments": _with(_ASSIGNMENTS.schema, _UNIT),
+    "assignments": _with(ASSIGNMENTS.schema, _UNIT),
     "pairs": _PAIR,
     "neighbours": _NEIGHBOURS.schema,
 }
@@ -77,6 +77,8 @@ NOTHING = Kept(**{name: schema.empty_table() for name, schema in SCHEMAS.items()
 
 #: So many records are looked up one by one.
 _FEW = 64
+#: Rows that are made texts at once.
+_LINES_AT_ONCE = 10_000
 
 
 class Lying(Sequence[Record], Generic[Record]):
@@ -118,6 +120,21 @@ class Lying(Sequence[Record], Generic[Record]):
     def __iter__(self) -> Iterator[Record]:
         return iter(self.read(self.table))
 
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Of each its cluster, and all that it is as one text."""
+        for batch in self._whole().to_batches(_LINES_AT_ONCE):
+            some = pa.Table.from_batches([batch])
+            yield from zip(
+                some["cluster_id"].to_pylist(), keyed.lines(some, some.column_names).to_pylist(), strict=True
+            )
+
+    def _whole(self) -> pa.Table:
+        return self.table
+
+    def of_clusters(self, ids: Collection[str]) -> list[Record]:
+        """Those of these clusters."""
+        return self.read(self.table.filter(pa.array(keyed.is_in(self.table["cluster_id"], ids))))
+
     def read(self, table: pa.Table) -> list[Record]:
         """The records of some rows."""
         return self._records.read(table)
@@ -148,6 +165,11 @@ class Clusters(Lying[Cluster]):
         told = self._proven.rows(["cluster_id", "regex"])
         regexes = dict(zip(*(column.to_pylist() for column in told.columns), strict=True))
         return [one.proven(regexes[one.cluster_id]) for one in found]
+
+    def _whole(self) -> pa.Table:
+        told = self._proven.rows(["cluster_id", "regex"])
+        regexes = told["regex"].take(pc.index_in(self.ids, value_set=keyed.whole(told["cluster_id"])))
+        return self.table.set_column(self.table.column_names.index("regex"), "regex", regexes)
 
     def of_ids(self, cluster_ids: Iterable[str]) -> list[Cluster]:
         """The clusters of these ids, in their order, of those that are there."""
@@ -196,10 +218,10 @@ class KeptProofs(Keyed[Proof]):
         return self.naming("anchors", words)
 
 
-def cluster_of(partition: cluster.Partition) -> Mapping[str, str]:
-    """The cluster of each signature."""
+def lying(partition: cluster.Partition) -> Lying[Assignment]:
+    """Why each signature is in its cluster."""
     rows = partition.assignments
-    return Assigned(rows) if isinstance(rows, Lying) else partition.cluster_of()
+    return rows if isinstance(rows, Lying) else Lying.written(ASSIGNMENTS, rows)
 
 
 def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluster.Partition, Kept, KeptProofs]:
@@ -212,7 +234,7 @@ def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluste
     found = units.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
     kept = _kept(templates, last, touched, found)
     gone = last.clusters["cluster_id"].filter(pa.array(touched.clusters)).to_pylist() if len(last.clusters) else proven
-    bare, assignments = Lying(CLUSTERS, kept.clusters), Lying(_ASSIGNMENTS, kept.assignments)
+    bare, assignments = Lying(CLUSTERS, kept.clusters), Lying(ASSIGNMENTS, kept.assignments)
     rest = proofs.Untouched(
         frozenset(gone),
         lambda some: [bare[bare.place(one)] for one in some],
@@ -392,7 +414,7 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone
         alike=_rows(alike),
     )
     told = _table(
-        _ASSIGNMENTS.write(found.assignments),
+        ASSIGNMENTS.write(found.assignments),
         unit=pa.array([unit_of[one.signature_id] for one in found.assignments], pa.string()),
     )
     clusters = _joined(last.clusters, touched.clusters, made)

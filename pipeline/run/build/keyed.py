@@ -28,6 +28,8 @@ Record = TypeVar("Record")
 Mask = NDArray[np.bool_]
 #: Where more than one in so many is asked for, all are read.
 _MANY = 8
+#: No cell holds it.
+SEPARATOR = "\x1f"
 _GONE = pa.field("is_gone", pa.bool_())
 
 
@@ -254,3 +256,16 @@ def owners(keys: pa.ChunkedArray, lists: pa.ChunkedArray, values: Iterable[str])
     parents = pc.list_parent_indices(lists).filter(pa.array(is_in(lists.flatten(), values)))
     found: list[str] = whole(keys).take(pc.unique(parents)).to_pylist()
     return found
+
+
+def lines(table: pa.Table, names: Sequence[str]) -> pa.Array:
+    """The cells of each row as one text."""
+    cells = [_text(table[name].combine_chunks()) for name in names]
+    return pc.binary_join_element_wise(*cells, SEPARATOR, null_handling="replace", null_replacement="\0")
+
+
+def _text(column: pa.Array) -> pa.Array:
+    if pa.types.is_list(column.type):
+        inner = column if pa.types.is_string(column.type.value_type) else column.cast(pa.list_(pa.string()))
+        return pc.binary_join(inner, "\x1e")
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())
