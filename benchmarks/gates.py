@@ -3,8 +3,9 @@
     python -m benchmarks.gates [--split train] [--refused 30]
 
 Every label of `tests/quality/knowledge.jsonl` that is no guess and of an error that errmine asks about becomes the
-claim that a model would make, and the second question is answered with yes. So whatever is refused is a loss of a right
-answer, but for what a label takes back. No model is asked, and what is measured is in the repository.
+claim that a model would make; all of them stand, and the second question is answered with yes. So whatever is refused
+is a loss of a right answer, but for what a label takes back. No model is asked, and what is measured is in the
+repository.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def judged(thread: Thread, signed: Signed) -> Judged:
         return Judged(thread, frozenset(), [], [])
     shown = {one.text: one.shown for one in questions(thread.document, thread.units, messages)[0]}
     person = _Person(list(_answers(thread.labels, numbers)), shown)
-    read = Reader(cast("ChatModel", person), cast("ChatModel", _Agreeing())).read(thread.document, events, asking)
+    agreeing = cast("ChatModel", _Agreeing())
+    read = Reader(cast("ChatModel", person), agreeing, agreeing).read(thread.document, events, asking)
     if isinstance(read, Skipped):
         return Judged(thread, frozenset(numbers), [], [read])
     made: list[Claim] = []
@@ -104,11 +106,13 @@ class _Person:
 
 @dataclass(frozen=True)
 class _Agreeing:
-    """Agrees to every second question."""
+    """Lets every statement stand, and agrees to every second question."""
 
     def ask(self, text: str, *, shelf: str = "") -> Said:
-        """Yes."""
-        return Said({"answer": "yes"}, _NAME)
+        """Yes, and as many verdicts as there are statements."""
+        count = text.count("\n")  # one a line, so never more than lines
+        verdicts = [{"statement": number, "verdict": "stands"} for number in range(1, count + 1)]
+        return Said({"answer": "yes", "verdicts": verdicts}, _NAME)
 
 
 def lost(one: Judged) -> Iterator[tuple[Label, str]]:

@@ -126,14 +126,16 @@ def test_unsafe_words_are_no_candidate_either() -> None:
     assert {skipped.reason for skipped in read.skipped} == {"unsafe_action"}
 
 
-def test_a_candidate_passes_the_gates_of_statements() -> None:
+def test_a_candidate_passes_the_gates_of_statements_or_is_no_lead() -> None:
     said = "It reads the wrong key there, because the wheel uses the old name of it."
     assert _found(_thread(said))
-    assert _found(_thread("I guess it reads the wrong key there, because the wheel uses the old name of it.")) == []
+    (guessed,) = _found(_thread("I guess it reads the wrong key there, because the wheel uses the old name of it."))
+    assert (guessed.share or 0) < LEAST_LEAD_SHARE
     assert _found(_thread(f"INFO: {said}")) == []
     hollow = _thread(said.replace("the wheel", "the  wheel"))
     assert _found(hollow)
-    assert _found(replace(hollow, is_lossy=True)) == []
+    (lossy,) = _found(replace(hollow, is_lossy=True))
+    assert (lossy.share or 0) < LEAST_LEAD_SHARE
 
 
 def _seen(count: int) -> tuple[list[list[str]], list[list[str]]]:
