@@ -87,6 +87,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, list[str
     """(table, the columns that its statement of loading.sql gives), asked of a shard."""
     shard = make.written_shard(tmp_path_factory.mktemp("shard"))
     connection = duckdb.connect()
+    connection.execute(SCHEMA)  # a step may ask a table that one before it filled
     found = []
     for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         question = statement.partition(" BY NAME")[2]
