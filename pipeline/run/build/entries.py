@@ -132,7 +132,7 @@ def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registry, min_
     rest = rest.without(sketches)
     names, set_aside = reduce.name_of(rulings), _set_aside(grouped.partition)
     wanted = [_wanted(one.cluster, one.result, names, set_aside.get(one.cluster.cluster_id, ())) for one in enough]
-    assigned = ids.assign([*wanted, *rest.wanted(clusters)], registry)
+    assigned = ids.assign(wanted, registry, rest.unchanged(clusters))
     rulings = _with_refused(rulings, enough, assigned)
     enough, broken = _worded(enough, rest, work, assigned)
     foreign, refused = _imported(rows, taken={*assigned.registry.ids, *assigned.registry.aliases})
@@ -254,10 +254,24 @@ class _Rest:
         for cluster_id, documents in zip(*(column.to_pylist() for column in some.columns), strict=True):
             yield _too_few(cluster_id, documents)
 
-    def wanted(self, clusters: Clusters) -> Iterator[ids.Wanted]:
-        """What those would like to be called that enough report."""
+    def unchanged(self, clusters: Clusters) -> ids.Unchanged:
+        """Those that enough report, for who gives them ids."""
+        some = self.table.filter(self._is_named()).select(["cluster_id", "domain", "page_slug"])
+        medoids = clusters.table["medoid"].take(pc.index_in(some["cluster_id"], value_set=clusters.ids))
+        paged = some.filter(pc.not_equal(some["page_slug"], "")).to_pylist()
+        members = clusters.table["members"]
+        return ids.Unchanged(
+            medoids=dict(zip(some["cluster_id"].to_pylist(), medoids.to_pylist(), strict=True)),
+            page_ids={one["cluster_id"]: f"{one['domain']}/{one['page_slug']}" for one in paged},
+            holders=lambda signatures: keyed.owners(clusters.table["cluster_id"], members, signatures),
+            wanted=lambda standing: self._wanted(clusters, but=standing),
+        )
+
+    def _wanted(self, clusters: Clusters, *, but: Iterable[str]) -> Iterator[ids.Wanted]:
+        """What those would like to be called that enough report, and that are none of some."""
         names = ("cluster_id", "domain", "slugs", "page_slug", "document_count")
         some = self.table.filter(self._is_named()).select(names)
+        some = some.filter(pa.array(~keyed.is_in(some["cluster_id"], but)))
         places = pc.index_in(some["cluster_id"], value_set=clusters.ids)
         own = clusters.table.select(["medoid", "members"]).take(places)
         cells = (column.to_pylist() for column in (*some.columns, *own.columns))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -74,17 +74,32 @@ class Assigned:
         return former
 
 
-def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
-    """The ids of `wanted`: those they were published under, else new ones that nobody ever had.
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Clusters that are to be published, and of which nobody says anything anew; people named none of them."""
+
+    medoids: Mapping[str, str]  # cluster id -> representative
+    page_ids: Mapping[str, str]  # cluster id -> the whole id that its official page gives it, where it has one
+    holders: Callable[[Collection[str]], Collection[str]]  # of some signatures the clusters that hold them now
+    wanted: Callable[[Collection[str]], Iterable[Wanted]]  # what those want that are none of some
+
+
+#: Every cluster is told of anew.
+NONE_UNCHANGED = Unchanged({}, {}, lambda _signatures: (), lambda _clusters: ())
+
+
+def assign(wanted: Iterable[Wanted], registry: Registry, rest: Unchanged = NONE_UNCHANGED) -> Assigned:
+    """The ids of `wanted` and of the `rest`: those they were published under, else new ones that nobody ever had.
 
     Two things move a published id, and leave an alias: the name that an official page or people give. Who takes a name
     back has the id back that the entry had without it.
     """
-    ordered = sorted(wanted, key=lambda want: (-want.weight, want.cluster_id))
-    heirs = _heirs(ordered, registry)
+    standing = _standing(rest, registry)
+    ordered = sorted(chain(wanted, rest.wanted(standing)), key=lambda want: (-want.weight, want.cluster_id))
+    heirs = _heirs(ordered, _but(standing, registry), registry)
     before = {cluster_id: claims[0] for cluster_id, claims in heirs.items()}
     before |= _new_ids([want for want in ordered if want.cluster_id not in before], _taken(registry))
-    own, ids = _chosen(ordered, heirs, before, registry)
+    own, ids = _chosen(ordered, heirs, before, registry, given={*standing.values(), *before.values()})
     renamed = {before[one]: ids[one] for one in ids if before[one] != ids[one]}
     merged = {old: ids[cluster_id] for cluster_id, claims in heirs.items() for old in claims[1:]}
     shared = {cluster_id for cluster_id, claims in heirs.items() if len(claims) > 1}
@@ -92,16 +107,19 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
         ids[want.cluster_id]: _published(want, before, own, ids, registry=registry, is_shared=want.cluster_id in shared)
         for want in ordered
     }
-    held = {entry_id for claims in heirs.values() for entry_id in claims}
-    withdrawn = sorted({*registry.withdrawn, *(set(registry.ids) - held)} - {*held, *published})
+    held = {*standing.values(), *(entry_id for claims in heirs.values() for entry_id in claims)}
+    withdrawn = sorted({*registry.withdrawn, *(registry.ids.keys() - held)} - {*held, *published})
     gone = {name: registry.ids[name] for name in withdrawn if name in registry.ids}
-    known = {**registry.merged, **registry.ids}
-    former = {old: known[old] for old in sorted({*registry.merged, *merged}) if old not in {**published, **gone}}
+    living = {**{one: registry.ids[one] for one in standing.values()}, **gone, **published}
+    known = {old: registry.ids.get(old) or registry.merged[old] for old in sorted({*registry.merged, *merged})}
+    former = {old: was for old, was in known.items() if old not in living}
     after = registry.model_copy(
         update={
-            "ids": dict(sorted({**gone, **published}.items())),
+            "ids": dict(sorted(living.items())),
             "merged": former,
-            "aliases": _aliases(registry, {**gone, **published}, former=former, moved={**renamed, **merged}),
+            "aliases": _aliases(
+                registry, living, told={**gone, **published}, former=former, moved={**renamed, **merged}
+            ),
             "withdrawn": withdrawn,
             "schema_version": BUNDLE_VERSION,
         }
@@ -111,13 +129,51 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
     from pipeline.run.build import changes  # noqa: PLC0415  (an export reads the registry, and compares nothing)
 
     return Assigned(
-        ids, after, tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons))
+        {**standing, **ids},
+        after,
+        tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons)),
     )
 
 
-def _heirs(ordered: Sequence[Wanted], registry: Registry) -> dict[str, list[str]]:
+def _standing(rest: Unchanged, registry: Registry) -> dict[str, str]:
+    """Cluster -> id, of those of the rest that keep theirs whatever others want.
+
+    The registry has one id for such an error, which it always had, with this cluster and representative, and no other
+    error that the registry names is of the cluster now.
+    """
+    if not rest.medoids:
+        return {}
+    plain = {was.cluster_id: entry_id for entry_id, was in registry.ids.items() if _keeps(entry_id, was, rest)}
+    claimed = _claimed([was for _, was in _but(plain, registry)], rest)
+    return {cluster_id: entry_id for cluster_id, entry_id in plain.items() if cluster_id not in claimed}
+
+
+def _keeps(entry_id: str, was: Published, rest: Unchanged) -> bool:
+    """Whether an id is the only one that its error ever had, which is as it was, and no page gives it another."""
+    return (
+        rest.medoids.get(was.cluster_id) == was.medoid
+        and was.own_id == entry_id
+        and not was.renamed_from
+        and rest.page_ids.get(was.cluster_id, entry_id) == entry_id
+    )
+
+
+def _claimed(others: Sequence[Published], rest: Unchanged) -> set[str]:
+    """The clusters to which other errors may belong now."""
+    return {was.cluster_id for was in others}.union(rest.holders({was.medoid for was in others}))
+
+
+def _but(standing: Mapping[str, str], registry: Registry) -> list[tuple[str, Published]]:
+    """The ids of the registry that stand for none of some clusters, with their errors."""
+    every = {**registry.merged, **registry.ids} if registry.merged else registry.ids
+    return [(entry_id, was) for entry_id, was in every.items() if standing.get(was.cluster_id) != entry_id]
+
+
+def _heirs(
+    ordered: Sequence[Wanted], named: Iterable[tuple[str, Published]], registry: Registry
+) -> dict[str, list[str]]:
     """Cluster -> ids published for errors that it holds now; it keeps the first: the one that people ask for, else that
-    of its official page, else one that was not merged away before.
+    of its official page, else one that was not merged away before. `named` are the ids that it may be.
     """
     names = {want.cluster_id: want.name for want in ordered if want.name}
     pages = {want.cluster_id: want.page_id for want in ordered if want.page_id}
@@ -126,7 +182,7 @@ def _heirs(ordered: Sequence[Wanted], registry: Registry) -> dict[str, list[str]
     }
     clusters = {want.cluster_id for want in ordered}
     claims: dict[str, list[tuple[bool, bool, bool, bool, str]]] = defaultdict(list)
-    for entry_id, was in sorted({**registry.merged, **registry.ids}.items()):
+    for entry_id, was in sorted(named):
         now = cluster_of.get(was.medoid, was.cluster_id)  # a representative that is gone leaves the cluster's own id
         if now in clusters:
             is_other = entry_id.partition("/")[2] != names.get(now)
@@ -157,11 +213,17 @@ def _new_ids(newcomers: Sequence[Wanted], taken: set[str]) -> dict[str, str]:
 
 
 def _chosen(
-    ordered: Sequence[Wanted], heirs: Mapping[str, Sequence[str]], before: Mapping[str, str], registry: Registry
+    ordered: Sequence[Wanted],
+    heirs: Mapping[str, Sequence[str]],
+    before: Mapping[str, str],
+    registry: Registry,
+    *,
+    given: set[str],
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """(the id of every cluster where no row of overrides.toml names it, the id that it gets); no two are equal."""
+    """(the id of every cluster where no row of overrides.toml names it, the id that it gets); no two are equal, and
+    none is one of those that are `given` already.
+    """
     taken = {*_taken(registry), *before.values()}
-    given = set(before.values())
     own: dict[str, str] = {}
     ids: dict[str, str] = {}
     for want in ordered:
@@ -238,12 +300,17 @@ def _why_renamed(want: Wanted, entry_id: str) -> str:
 
 
 def _aliases(
-    registry: Registry, living: Mapping[str, Published], *, former: Mapping[str, Published], moved: Mapping[str, str]
+    registry: Registry,
+    living: Collection[str],
+    *,
+    told: Mapping[str, Published],
+    former: Mapping[str, Published],
+    moved: Mapping[str, str],
 ) -> dict[str, str]:
-    """Every id that no entry has any more -> the entry that it leads to."""
+    """Every id that no entry has any more -> the entry that it leads to; `told` are the living that ever had others."""
     found = {old: moved.get(old, moved.get(new, new)) for old, new in registry.aliases.items()}
     found |= {old: new for old, new in moved.items() if old in former}
-    for target, error in [*((found[old], error) for old, error in former.items() if old in found), *living.items()]:
+    for target, error in [*((found[old], error) for old, error in former.items() if old in found), *told.items()]:
         found |= dict.fromkeys(error.renamed_from, target)
     return {old: new for old, new in sorted(found.items()) if old not in living}
 
