@@ -45,8 +45,8 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
 
     With `pages` each entry has a file of its own however large the bundle is.
     """
-    passed, seen = passed_before(places.passed), Seen.read(places.seen_leaves)
     made_of = noted.made_by(places.state)
+    passed, seen = passed_before(places.passed), Seen.read(places.seen_leaves)
     # what was forgotten since the last one was built is to be in no bundle that stays
     spare = Spare(places.spare, is_kept=passed.made_of == made_of) if made_of else None
     with uncollected(), store.of_ours(places.database, note=places.state):
