@@ -328,6 +328,11 @@ class Facts:
     texts: dict[str, str]  # of these signatures
 
 
+def made_of(note: Path) -> str:
+    """All that makes rows of what the note in this folder tells; "" where there is none."""
+    return noted.made_by(note)
+
+
 def facts(path: Path) -> Facts:
     """The file's own facts, its sources, and what people said is no error."""
     with held(path):

@@ -20,7 +20,7 @@ from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import itself
 from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.places import Places
-from pipeline.store import noted, querying
+from pipeline.store import querying
 
 
 def passed_before(path: Path) -> Passed:
@@ -45,7 +45,7 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
 
     With `pages` each entry has a file of its own however large the bundle is.
     """
-    made_of = noted.made_by(places.state)
+    made_of = querying.made_of(places.state)
     passed, seen = passed_before(places.passed), Seen.read(places.seen_leaves)
     # what was forgotten since the last one was built is to be in no bundle that stays
     spare = Spare(places.spare, is_kept=passed.made_of == made_of) if made_of else None
