@@ -17,7 +17,7 @@ from pipeline import cluster
 from pipeline.cluster import candidates, leaders, neighbours, proofs, units
 from pipeline.cluster.work import work
 from pipeline.records import Template
-from pipeline.run.build import grouping
+from pipeline.run.build import grouping, keyed
 from pipeline.run.build.grouping import NOTHING, Kept, KeptProofs
 from pipeline.run.build.rows import TEMPLATES
 from tests.rings import one_in, quick_alone
@@ -254,7 +254,7 @@ def asked(how: Callable[[Any, pa.Table, pa.Table, pa.Array, bool], Any]) -> Call
 
 
 def only_new(real: Any, clusters: pa.Table, gone: pa.Table, new: pa.Array, _: bool) -> Any:
-    return grouping._is_in(clusters["cluster_id"], new), real(gone)[1]
+    return keyed.is_in(clusters["cluster_id"], new), real(gone)[1]
 
 
 #: Each rule that says whom a change concerns, left out; the case that shows it.

@@ -35,8 +35,8 @@ def statements(claims: Sequence[Found], untils: Mapping[int, int]) -> dict[Key, 
     for claim in claims:
         if claim.kind == "remedy" and (claim.unit.number, claim.error) in ended:
             continue
-        until = max(untils.get(claim.of.number, claim.of.number), claim.of.number)
-        found.setdefault(key(claim), Statement(claim.kind, claim.of.number, until, claim.unit.number, claim.error + 1))
+        first = claim.of.number
+        found.setdefault(key(claim), Statement(claim.kind, first, untils[first], claim.unit.number, claim.error + 1))
     return found
 
 

@@ -317,16 +317,16 @@ class _Touched:
         gone = last.templates.filter(pa.array(is_gone))
         is_touched = is_gone | _reached(last.templates, came, gone, templates)
         unit = pc.unique(last.templates["unit"].filter(pa.array(is_touched)))
-        in_units = _is_in(last.templates["unit"], unit)
+        in_units = keyed.is_in(last.templates["unit"], unit)
         now = ~is_same
         now[is_same] = in_units[place[is_same]]
         large = _large(templates, templates["gate"].filter(pa.array(now)))
-        return cls(now, in_units, _is_in(last.clusters["unit"], unit), unit, large)
+        return cls(now, in_units, keyed.is_in(last.clusters["unit"], unit), unit, large)
 
 
 def _compared(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask]:
     """Of each template its place in `last`, -1 if it has none, and whether it is there as it is."""
-    found = pc.index_in(templates["signature_id"], value_set=_whole(last["signature_id"]))
+    found = pc.index_in(templates["signature_id"], value_set=keyed.whole(last["signature_id"]))
     place = pc.fill_null(found, -1).to_numpy().astype(np.int64)
     is_same = place >= 0
     if is_same.any():
@@ -342,7 +342,7 @@ def _reached(last: pa.Table, came: pa.Table, gone: pa.Table, templates: pa.Table
     """Which of the templates that were there share a gate or a key with one that came or went."""
     if not len(last):
         return np.zeros(0, bool)
-    found = _is_in(
+    found = keyed.is_in(
         last["gate"], _whole_gates(last, templates, pa.concat_tables([came, gone.select(came.column_names)]))
     )
     new = units.keys(TEMPLATES.read(came), large=_large(templates, came["gate"]))
@@ -374,7 +374,9 @@ def _crowded(last: pa.Table, new: units.Keys, own: NDArray[np.uint32]) -> NDArra
 
 def _sizes(table: pa.Table, gates: pa.ChunkedArray) -> dict[str, tuple[int, bool]]:
     """Of gates, as their columns have them, how many full texts each has, and whether it says all by itself."""
-    some = table.select(["gate", "is_truncated", "is_gate_complete"]).filter(pa.array(_is_in(table["gate"], gates)))
+    some = table.select(["gate", "is_truncated", "is_gate_complete"]).filter(
+        pa.array(keyed.is_in(table["gate"], gates))
+    )
     some = some.set_column(1, "full", pc.invert(some["is_truncated"]).cast(pa.int64()))
     found = some.group_by("gate").aggregate([("full", "sum"), ("is_gate_complete", "any")])
     return {row["gate"]: (row["full_sum"], row["is_gate_complete_any"]) for row in found.to_pylist()}
@@ -389,7 +391,7 @@ def _is_whole(size: tuple[int, bool]) -> bool:
 def _large(templates: pa.Table, gates: pa.ChunkedArray) -> frozenset[Gate]:
     """Those of `gates` that are not whole."""
     named = [gate for gate, size in _sizes(templates, gates.unique()).items() if not _is_whole(size)]
-    first = pc.index_in(pa.array(named, pa.string()), value_set=_whole(templates["gate"]))
+    first = pc.index_in(pa.array(named, pa.string()), value_set=keyed.whole(templates["gate"]))
     return frozenset(one.gate for one in TEMPLATES.read(templates.take(first)))
 
 
@@ -422,7 +424,7 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone
     return Kept(
         templates=_joined(last.templates, touched.last, asked),
         clusters=clusters,
-        assignments=_joined(last.assignments, _is_in(last.assignments["unit"], touched.units), told),
+        assignments=_joined(last.assignments, keyed.is_in(last.assignments["unit"], touched.units), told),
         pairs=pairs,
         neighbours=_neighbours(last.neighbours, pairs, concerned),
     )
@@ -436,9 +438,11 @@ def _pairs(
     new = pa.array([one.cluster_id for one in found.clusters], pa.string())
     asked, around = _asked(clusters, gone, new, is_small=min(len(clusters), len(last.clusters)) <= units.LARGE)
     ids = clusters["cluster_id"].filter(pa.array(asked))
-    concerned = pc.unique(pa.concat_arrays([_whole(ids), _whole(gone["cluster_id"])]))
+    concerned = pc.unique(pa.concat_arrays([keyed.whole(ids), keyed.whole(gone["cluster_id"])]))
     some = clusters.filter(pa.array(around))
-    medoids = TEMPLATES.read(templates.take(pc.index_in(some["medoid"], value_set=_whole(templates["signature_id"]))))
+    medoids = TEMPLATES.read(
+        templates.take(pc.index_in(some["medoid"], value_set=keyed.whole(templates["signature_id"])))
+    )
     cases = list(zip(some["cluster_id"].to_pylist(), medoids, strict=True))
     alike = units.alike(
         cases, _matrix(some["alike"]), frozenset(ids.to_pylist()), is_small=len(clusters) <= units.LARGE
@@ -454,9 +458,9 @@ def _pairs(
     ]
     columns = list(zip(*made, strict=True)) or [()] * len(_PAIR)
     rows = pa.table([pa.array(cells, kind.type) for cells, kind in zip(columns, _PAIR, strict=True)], schema=_PAIR)
-    both = _is_in(last.pairs["one"], concerned) & _is_in(last.pairs["other"], concerned)
+    both = keyed.is_in(last.pairs["one"], concerned) & keyed.is_in(last.pairs["other"], concerned)
     is_alike = pc.is_null(last.pairs["unit"]).to_numpy()
-    dropped = (is_alike & both) | _is_in(last.pairs["unit"], touched.units)
+    dropped = (is_alike & both) | keyed.is_in(last.pairs["unit"], touched.units)
     kept = pa.concat_tables([last.pairs.filter(pa.array(~dropped)), rows])
     order = [("one", "ascending"), ("other", "ascending"), ("unit", "ascending")]
     return kept.sort_by(order).combine_chunks(), concerned
@@ -467,7 +471,7 @@ def _asked(clusters: pa.Table, gone: pa.Table, new: pa.Array, *, is_small: bool)
     if is_small:
         return np.ones(len(clusters), bool), np.ones(len(clusters), bool)
     keys, before = _matrix(clusters["alike"]), _matrix(gone["alike"])
-    is_new = _is_in(clusters["cluster_id"], new)
+    is_new = keyed.is_in(clusters["cluster_id"], new)
     asked, around = is_new.copy(), np.zeros(len(clusters), bool)
     for band, was in zip(keys, before, strict=True):
         asked |= np.isin(band, np.union1d(band[is_new], was))
@@ -477,14 +481,14 @@ def _asked(clusters: pa.Table, gone: pa.Table, new: pa.Array, *, is_small: bool)
 
 
 def _neighbours(last: pa.Table, pairs: pa.Table, concerned: pa.Array) -> pa.Table:
-    some = pairs.filter(pa.array(_is_in(pairs["one"], concerned) | _is_in(pairs["other"], concerned)))
+    some = pairs.filter(pa.array(keyed.is_in(pairs["one"], concerned) | keyed.is_in(pairs["other"], concerned)))
     found: neighbours.Pairs = {}
     cells = (some[name].to_pylist() for name in ("one", "other", "score", "reason"))
     for one, other, score, reason in zip(*cells, strict=True):
         neighbours.join(found, {(one, other): (score, reason)})
     made = _NEIGHBOURS.write(neighbours.kept(found))
-    made = made.filter(pa.array(_is_in(made["cluster_id"], concerned)))
-    rest = last.filter(pa.array(~_is_in(last["cluster_id"], concerned)))
+    made = made.filter(pa.array(keyed.is_in(made["cluster_id"], concerned)))
+    rest = last.filter(pa.array(~keyed.is_in(last["cluster_id"], concerned)))
     both = pa.concat_tables([rest, made])
     return both.take(pc.sort_indices(both["cluster_id"])).combine_chunks()  # stable: of one cluster as they were
 
@@ -504,18 +508,8 @@ def _table(table: pa.Table, **columns: pa.Array) -> pa.Table:
     return table
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _is_in(column: pa.ChunkedArray, values: pa.Array | pa.ChunkedArray) -> Mask:
-    found: Mask = pc.is_in(column, value_set=_whole(values), skip_nulls=True).to_numpy(zero_copy_only=False)
-    return found
-
-
 def _flat(column: pa.ChunkedArray) -> NDArray[Any]:
-    found: NDArray[Any] = _whole(column).flatten().to_numpy(zero_copy_only=False)
-    return found
+    return keyed.numbers(keyed.whole(column).flatten())
 
 
 def _matrix(column: pa.ChunkedArray) -> NDArray[np.uint64]:
@@ -547,7 +541,7 @@ def _is_among(flat: NDArray[np.uint32], few: NDArray[np.uint32]) -> Mask:
 
 def _holding(column: pa.ChunkedArray, few: NDArray[np.uint32]) -> Mask:
     """Which rows have one of a few numbers in their lists."""
-    whole = _whole(column)
+    whole = keyed.whole(column)
     hits = np.flatnonzero(_is_among(_flat(whole), few))
     ends = whole.offsets.to_numpy() - whole.offsets[0].as_py()
     found = np.zeros(len(whole), bool)

@@ -163,7 +163,7 @@ class Keyed(Mapping[str, Record], Generic[Record]):
         segments = list(self.segments)
         if self.changed:
             segments.append(Segment("", self._changed_rows()))
-        while len(segments) > 1 and (is_purged or len(segments[-2].table) <= 2 * len(segments[-1].table)):
+        while len(segments) > 1 and (is_purged or is_due(*(len(one.table) for one in segments[-2:]))):
             segments[-2:] = [self._joined(segments[-2:], is_oldest=len(segments) == 2)]
         if is_purged and segments and segments[0].name:
             segments = [self._joined(segments, is_oldest=True)]
@@ -204,6 +204,11 @@ class Keyed(Mapping[str, Record], Generic[Record]):
             parts.append(segment.table.filter(pa.array(stays)))
             newer = pa.concat_arrays([newer, segment.keys])
         return Segment("", pa.concat_tables(parts).sort_by(self.table.schema.names[0]).combine_chunks())
+
+
+def is_due(older: int, newer: int) -> bool:
+    """Whether files of so many rows or bytes become one: each is to have more than twice of what the next one has."""
+    return older <= 2 * newer
 
 
 def opened(path: Path, schema: pa.Schema) -> pa.Table:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.run.build.keyed import is_due
 from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, SKIPPED
 
 _OF = {"documents": DOCUMENTS.schema, "events": EVENTS.schema, "claims": CLAIMS.schema, "skipped": SKIPPED.schema}
@@ -117,7 +118,7 @@ class Kept:
         segments = [*self.segments, *([Segment(tuple(came), read)] if came else ())]
         wanted = frozenset(used)
         alive = [sum(one in wanted for one in segment.shards) for segment in segments]
-        while len(segments) > 1 and alive[-2] <= 2 * alive[-1]:
+        while len(segments) > 1 and is_due(*alive[-2:]):
             segments[-2:] = [_joined(segments[-2:], wanted)]
             alive[-2:] = [sum(alive[-2:])]
         first = [

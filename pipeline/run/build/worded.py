@@ -234,7 +234,7 @@ def _joined(
     ).astype(np.int64)
     found = [([file], False, int(size)) for file, size in enumerate(sizes.tolist()) if size]
     found += [([], True, new)] if new else []
-    while len(found) > 1 and found[-2][2] <= 2 * found[-1][2]:
+    while len(found) > 1 and keyed.is_due(found[-2][2], found[-1][2]):
         (one, _, size), (other, has_new, more) = found[-2:]
         found[-2:] = [([*one, *other], has_new, size + more)]
     return [(files, has_new) for files, has_new, _ in found]
