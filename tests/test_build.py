@@ -17,8 +17,7 @@ from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import Places
-from pipeline.run.build import history, mapping
-from pipeline.store.reading import Membership
+from pipeline.run.build import changes, history, mapping
 from tests import golden
 
 
@@ -183,7 +182,7 @@ def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monke
         ("github.com/errmine-fixtures/pond#3", "the words were cut short", "new:d"),
     ]
     rows = SimpleNamespace(messages_of=lambda wanted: [row for row in now if row[0] in wanted])
-    last = history.LastBuild(memberships=(SimpleNamespace(cluster_id="cluster:1", members=("old:a",)),))
+    last = history.LastBuild(assigned=changes.columns({"old:a": "cluster:1"}))
     found = history.moved(Path("x"), last, rows, ["new:a"], normaliser="2")
     assert dict(found.counts) == {("old:a", "new:a"): 1, ("old:b", "new:b"): 1, ("old:d", "new:d"): 1}
 
@@ -193,7 +192,7 @@ def test_ids_follow_a_build_that_read_events_anew_and_was_never_exported() -> No
     old, new, other = (f"cluster:{digit * 16}" for digit in "123")
     gone, there, lost = (f"signature:{digit * 16}" for digit in "abc")
     last = history.LastBuild(
-        memberships=(Membership(new, 2, (there,)), Membership(other, 1, (lost,))), cluster_aliases=((old, new),)
+        assigned=changes.columns({f"{there}x": new, there: new, lost: other}), cluster_aliases=((old, new),)
     )
     published = Registry(
         ids={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -19,6 +19,8 @@ class Change:
 
 def changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[Change]:
     """What happened to each cluster between two maps of signature id to cluster id, sorted; nothing where nothing did.
+
+    Of clusters that hold the same signatures in both they need not tell.
 
     An old cluster that shares signatures with several new ones was split, several old ones that share them with one
     were merged, and one that shares them with one of another id was renamed.
@@ -84,9 +86,12 @@ def _continued(before: str, after: str, added: int) -> list[Change]:
     return found
 
 
-def aliases(known: Mapping[str, str], old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+def aliases(
+    known: Mapping[str, str], old: Mapping[str, str], new: Mapping[str, str], standing: Container[str] = ()
+) -> dict[str, str]:
     """The map of every id that is no cluster any more to the one that has most of its signatures, old aliases kept.
 
+    Both maps are those of `changes`; `standing` are clusters of which they do not tell, because they are as they were.
     A withdrawn id with nothing to resolve to stays out, and so does an alias of it; an id that lives again is no alias.
     """
     flows: dict[str, Counter[str]] = {}
@@ -97,8 +102,8 @@ def aliases(known: Mapping[str, str], old: Mapping[str, str], new: Mapping[str, 
             flows.setdefault(before, Counter())[new[one]] += 1
     found = {before: _main(after) for before, after in flows.items()}
     for alias, target in known.items():
-        if alias not in living:
-            end = target if target in living else found.get(target, target)
+        if alias not in living and alias not in standing:
+            end = target if target in living or target in standing else found.get(target, target)
             found.setdefault(alias, end)
     return dict(sorted(found.items()))
 

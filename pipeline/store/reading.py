@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from pipeline.records import Cluster, Template
 from pipeline.records.errors import StoreError
@@ -110,11 +111,8 @@ SELECT c.cluster_id, c.signature_id, c.exception_type, c.signature, c.gate, coal
     (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
 FROM clusters c ORDER BY c.cluster_id
 """
-_MEMBERSHIPS = """
-SELECT c.cluster_id, c.event_count,
-    (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
-FROM clusters c ORDER BY c.cluster_id
-"""
+_ASSIGNED = "SELECT signature_id, cluster_id FROM assignments"
+_EVENT_COUNTS = "SELECT cluster_id, event_count FROM clusters"
 _SIGNATURES = """
 SELECT signature_id, exception_type, signature, gate, is_gate_complete, is_truncated, event_count, first_seen
 FROM signatures ORDER BY signature_id
@@ -178,21 +176,19 @@ def document_pages(path: Path) -> dict[str, str]:
     return dict(query(path, _DOCUMENT_PAGES).rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """Who stands in a cluster."""
-
-    cluster_id: str
-    event_count: int
-    members: tuple[str, ...]  # signature ids
+#: The cluster of each signature, and how many errors each cluster has.
+ASSIGNED = pa.schema([("signature_id", pa.string()), ("cluster_id", pa.string())])
+EVENT_COUNTS = pa.schema([("cluster_id", pa.string()), ("event_count", pa.int64())])
 
 
-def memberships(path: Path) -> tuple[Membership, ...]:
-    """Every cluster of the file with its members, by its id."""
-    rows = query(path, _MEMBERSHIPS).rows
-    return tuple(
-        Membership(sys.intern(name), count, tuple(map(sys.intern, members or ()))) for name, count, members in rows
-    )
+def assigned(path: Path) -> pa.Table:
+    """The cluster of each signature of the file, as `ASSIGNED` has them, in any order."""
+    return query(path, _ASSIGNED).table.cast(ASSIGNED).combine_chunks()
+
+
+def event_counts(path: Path) -> pa.Table:
+    """How many errors each cluster of the file has, as `EVENT_COUNTS` has them, in any order."""
+    return query(path, _EVENT_COUNTS).table.cast(EVENT_COUNTS).combine_chunks()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from pipeline import cluster, store
 from pipeline.records.bundle import Registry
-from pipeline.run.build import history
+from pipeline.run.build import grouping, history, keyed
+from pipeline.store import reading
 
 if TYPE_CHECKING:
     from pipeline.run.build.entries import Grouped
@@ -32,20 +37,50 @@ class Comparison:
     moved: Mapping[tuple[str, str], int]  # events read anew: (old cluster id, new cluster id) -> how many
     before: Mapping[str, str]  # what was compared: "signature", or "old new" of one read anew -> cluster id
     after: Mapping[str, str]
+    was: Mapping[str, str]  # signature id -> cluster id; of clusters that are as they were neither tells
+    now: Mapping[str, str]
 
 
 def compared(
-    last: history.LastBuild, now: Mapping[str, str], read_anew: history.Moved, *, known: Mapping[str, str]
+    last: history.LastBuild, assigned: pa.Table, read_anew: history.Moved, *, known: Mapping[str, str]
 ) -> Comparison:
-    """What became of the clusters; `now` is the cluster of each signature, `known` are aliases published before."""
-    was = last.cluster_of()
+    """What became of the clusters; `assigned` is the cluster of each signature now, as `reading.ASSIGNED` has them,
+    `known` are aliases published before.
+    """
+    # of events read anew any cluster may be asked for
+    both = (last.assigned, assigned) if read_anew.counts else _touched(last.assigned, assigned)
+    was, now = (dict(zip(*(column.to_pylist() for column in one.columns), strict=True)) for one in both)
     before, after = _paired(was, now, read_anew.counts)
     flows: Counter[tuple[str, str]] = Counter()
     for (old, new), count in read_anew.counts.items():
         if new in now:
             flows[was[old], now[new]] += count
-    aliases = cluster.aliases({**known, **dict(last.cluster_aliases)}, before, after)
-    return Comparison(tuple(cluster.changes(before, after)), aliases, flows, before, after)
+    known = {**known, **dict(last.cluster_aliases)}
+    aliases = cluster.aliases(known, before, after, _named(assigned["cluster_id"], {*known, *known.values()}))
+    return Comparison(tuple(cluster.changes(before, after)), aliases, flows, before, after, was, now)
+
+
+def columns(cluster_of: Mapping[str, str]) -> pa.Table:
+    """The cluster of each signature, as `reading.ASSIGNED` has them."""
+    return pa.table([list(cluster_of), list(cluster_of.values())], schema=reading.ASSIGNED)
+
+
+def _touched(was: pa.Table, now: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Of both the rows of clusters in which not the same signatures are."""
+    place = pc.index_in(now["signature_id"], value_set=keyed.whole(was["signature_id"]))
+    own, before = keyed.whole(now["cluster_id"]), keyed.whole(was["cluster_id"]).take(keyed.whole(place))
+    is_same = keyed.numbers(pc.fill_null(pc.equal(own, before), False))
+    is_gone = np.ones(len(was), bool)
+    is_gone[keyed.numbers(keyed.whole(place).filter(pa.array(is_same)))] = False
+    came, went = own.filter(pa.array(~is_same)), keyed.whole(was["cluster_id"]).filter(pa.array(is_gone))
+    ids = pc.unique(pa.concat_arrays([came, went]))
+    first, second = (one.filter(pa.array(keyed.is_in(one["cluster_id"], ids))) for one in (was, now))
+    return first, second
+
+
+def _named(clusters: pa.ChunkedArray, names: Iterable[str]) -> frozenset[str]:
+    """Those of some names that clusters have."""
+    return frozenset(clusters.filter(pa.array(keyed.is_in(clusters, names))).to_pylist())
 
 
 def _paired(
@@ -71,15 +106,12 @@ def journal_rows(
     last: history.LastBuild,
     read_anew: history.Moved,
     *,
-    now: Mapping[str, str],
     rulings: Sequence[store.OverrideRow],
 ) -> list[store.JournalRow]:
     """The changes as rows of the journal, with what people said where they decided them; growth is no row."""
     says = {_key(row) for row in rulings}
     reasons = _Reasons(
         found=found,
-        was=last.cluster_of(),
-        now=now,
         said=rulings,
         unsaid=[row for row in last.overrides if _key(row) not in says],
         versions=f"normaliser {read_anew.before} -> {read_anew.now}",
@@ -114,8 +146,6 @@ class _Reasons:
     """Why clusters changed, as far as people or another normaliser did it."""
 
     found: Comparison
-    was: Mapping[str, str]  # signature id -> cluster id
-    now: Mapping[str, str]
     said: Sequence[store.OverrideRow]
     unsaid: Sequence[store.OverrideRow]  # what people took back
     versions: str
@@ -137,7 +167,7 @@ class _Reasons:
     def _did(self, row: store.OverrideRow, change: cluster.Change) -> bool:
         """Whether the texts of a row stood on both sides of what was joined or parted."""
         is_past = change.kind in ("merged", "withdrawn")
-        cluster_of, ids = (self.was, change.old_ids) if is_past else (self.now, change.new_ids)
+        cluster_of, ids = (self.found.was, change.old_ids) if is_past else (self.found.now, change.new_ids)
         touched = {cluster_of.get(one) for side in row.signature_ids for one in side}.intersection(ids)
         return len(touched) >= (2 if change.kind in ("merged", "split") else 1)
 
@@ -157,7 +187,7 @@ class Past:
     last: history.LastBuild
     moved: history.Moved
     compared: Comparison
-    now: Mapping[str, str]  # signature id -> cluster id
+    assigned: pa.Table  # the cluster of each signature, as `reading.ASSIGNED` has them
 
     @property
     def registry(self) -> Registry:
@@ -168,12 +198,15 @@ class Past:
         self, notes: Sequence[store.JournalRow], rulings: Sequence[store.OverrideRow], *, run_id: str
     ) -> history.Journal:
         """The journal with what this build did to entries (`notes`) and to clusters."""
-        about = self.last.news(journal_rows(self.compared, self.last, self.moved, now=self.now, rulings=rulings))
+        about = self.last.news(journal_rows(self.compared, self.last, self.moved, rulings=rulings))
         return self.last.journal.continued(notes, self.published, about_clusters=about, run_id=run_id)
 
-    def figures(self, event_counts: Mapping[str, int], *, most: int) -> dict[str, Any]:
-        """For the summary: what changed, the first `most` ids of each kind, and what was read anew."""
-        changed = changes(self.last, self.compared, self.now, event_counts)
+    def figures(self, event_counts: pa.Table, *, most: int) -> dict[str, Any]:
+        """For the summary: what changed, the first `most` ids of each kind, and what was read anew.
+
+        `event_counts` are by signature.
+        """
+        changed = changes(self.compared, _grown(self.last.counted, self.assigned, event_counts))
         return {
             **moved_figures(self.compared, self.moved),
             "changes": changed.counts(),
@@ -191,9 +224,8 @@ def against(
     normaliser: str,
 ) -> Past:
     """What is replaced by a build with the clusters `grouped`; `published` is the registry of the last bundle."""
-    now = dict(grouped.cluster_of.items())
-    signatures = grouped.table["signature_id"].to_pylist()
-    read_anew = history.moved(database, last, rows, signatures, normaliser=normaliser)
+    now = grouping.lying(grouped.partition).table.select(reading.ASSIGNED.names)
+    read_anew = history.moved(database, last, rows, grouped.table["signature_id"], normaliser=normaliser)
     return Past(published, last, read_anew, compared(last, now, read_anew, known=published.cluster_aliases), now)
 
 
@@ -220,21 +252,27 @@ class Changes:
         return {each.name: list(getattr(self, each.name)[:most]) for each in fields(self)}
 
 
-def changes(
-    last: history.LastBuild, found: Comparison, now: Mapping[str, str], event_counts: Mapping[str, int]
-) -> Changes:
-    """What became of the clusters; `event_counts` are by signature, and a cluster grows by events."""
-    counts: Counter[str] = Counter()
-    for signature_id, count in event_counts.items():
-        if signature_id in now:
-            counts[now[signature_id]] += count
+def _grown(before: pa.Table, assigned: pa.Table, event_counts: pa.Table) -> list[str]:
+    """The clusters that have more errors now than they had; `event_counts` are by signature."""
+    place = pc.index_in(event_counts["signature_id"], value_set=keyed.whole(assigned["signature_id"]))
+    clusters = keyed.whole(assigned["cluster_id"]).take(keyed.whole(place))
+    counts = pa.table([clusters, event_counts["event_count"]], ["cluster_id", "event_count"])
+    now = counts.group_by("cluster_id").aggregate([("event_count", "sum")])
+    at = pc.index_in(before["cluster_id"], value_set=keyed.whole(now["cluster_id"]))
+    have = pc.fill_null(keyed.whole(now["event_count_sum"]).take(keyed.whole(at)), 0)
+    found: list[str] = before["cluster_id"].filter(pc.greater(have, keyed.whole(before["event_count"]))).to_pylist()
+    return found
+
+
+def changes(found: Comparison, grown: Iterable[str]) -> Changes:
+    """What became of the clusters, of which those that are `grown` have more events."""
 
     def ids(kind: str) -> tuple[str, ...]:
         return tuple(sorted({one for each in found.changes if each.kind == kind for one in each.old_ids}))
 
     return Changes(
         new=tuple(sorted(one for each in found.changes if each.kind == "new" for one in each.new_ids)),
-        grown=tuple(sorted(old.cluster_id for old in last.memberships if counts[old.cluster_id] > old.event_count)),
+        grown=tuple(sorted(grown)),
         merged=ids("merged"),
         split=ids("split"),
         renamed=ids("renamed"),

@@ -19,15 +19,18 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from pipeline import store
 from pipeline.lexicon.repositories import current_key
 from pipeline.records import chained
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
+from pipeline.run.build import keyed
 from pipeline.run.home import forgetting
 from pipeline.store import reading
 
@@ -169,7 +172,8 @@ class LastBuild:
     """What the build before this one left."""
 
     journal: Journal = Journal()
-    memberships: tuple[reading.Membership, ...] = ()
+    assigned: pa.Table = field(default_factory=reading.ASSIGNED.empty_table)  # the cluster of each signature
+    counted: pa.Table = field(default_factory=reading.EVENT_COUNTS.empty_table)  # the errors of each cluster
     overrides: tuple[store.OverrideRow, ...] = ()
     cluster_aliases: tuple[tuple[str, str], ...] = ()
     normaliser: str = ""
@@ -178,17 +182,21 @@ class LastBuild:
     is_foreign: bool = False  # the database is another home's
     file: JournalFile = JournalFile(Path())
 
-    def cluster_of(self) -> dict[str, str]:
-        """The cluster of each signature."""
-        return {member: old.cluster_id for old in self.memberships for member in old.members}
-
     def followed(self, registry: Registry) -> Registry:
         """`registry` with the errors that its ids name as the last build called them, where that was not exported.
 
         A build that read events anew knows what the clusters of the bundle became; who follows it knows its clusters.
         """
-        known, aliases = self.cluster_of(), dict(self.cluster_aliases)
-        some = {old.cluster_id: min(old.members) for old in self.memberships if old.members}
+        aliases = dict(self.cluster_aliases)
+        every = [error for ids in (registry.ids, registry.merged) for error in ids.values()] if aliases else []
+        moved = [error for error in every if error.cluster_id in aliases]
+        if not moved:
+            return registry
+        known = set(self._rows("signature_id", {error.medoid for error in moved})["signature_id"].to_pylist())
+        rows = self._rows("cluster_id", {aliases[error.cluster_id] for error in moved})
+        some: dict[str, str] = {}
+        for signature_id, cluster_id in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+            some[cluster_id] = min(signature_id, some.get(cluster_id, signature_id))
         gone = frozenset(registry.withdrawn)
 
         def anew(ids: Mapping[str, Published]) -> dict[str, Published]:
@@ -203,6 +211,10 @@ class LastBuild:
             return found
 
         return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
+
+    def _rows(self, name: str, values: Iterable[str]) -> pa.Table:
+        """The signatures with their clusters that have one of some values in a column."""
+        return self.assigned.filter(pa.array(keyed.is_in(self.assigned[name], values)))
 
     def news(self, rows: Sequence[store.JournalRow]) -> list[store.JournalRow]:
         """Of notes on clusters those that the journal does not have: all, unless its database was lost."""
@@ -278,7 +290,8 @@ def _stored(database: Path, home: Path) -> LastBuild | str:
             meta = store.meta(database)
             return LastBuild(
                 journal=journal_of(reading.journal(database), meta),
-                memberships=reading.memberships(database),
+                assigned=reading.assigned(database),
+                counted=reading.event_counts(database),
                 overrides=reading.overrides(database),
                 cluster_aliases=reading.cluster_aliases(database),
                 normaliser=meta.get("normaliser", ""),
@@ -331,14 +344,17 @@ class Moved:
         return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
 
 
-def moved(database: Path, last: LastBuild, rows: Rows, signatures: Iterable[str], *, normaliser: str) -> Moved:
+def moved(
+    database: Path, last: LastBuild, rows: Rows, signatures: pa.ChunkedArray | Iterable[str], *, normaliser: str
+) -> Moved:
     """The events of `rows` that this normaliser reads otherwise than the one of the last build.
 
     An event is the same if its document has the same words for it, under whatever name its repository has now, or if it
     was and is the only one there; where in the text it stands, another reader may say otherwise. `signatures` are all
     that there are now.
     """
-    gone = sorted(last.cluster_of().keys() - set(signatures))
+    own = last.assigned["signature_id"]
+    gone = sorted(own.filter(pa.array(~keyed.is_in(own, signatures))).to_pylist())
     try:
         before = reading.event_signatures(database, gone) if gone else []
     except (StoreError, ConfigError):  # damaged in a part that nobody asked for before

@@ -103,8 +103,8 @@ def foreseen(
             templates = there.templates()
             rulings = cluster.rulings(decided, templates)
             made = cluster.partition(templates, overrides=decided)
-            now = made.cluster_of()
-            names = (template.signature_id for template in templates)
+            now = changes.columns(made.cluster_of())
+            names = [template.signature_id for template in templates]
             version = packs.marked(normalise.NORMALISER_VERSION)
             moved = history.moved(places.database, last, there, names, normaliser=version)
     found = changes.compared(last, now, moved, known={})
@@ -113,7 +113,7 @@ def foreseen(
     return Regrouping(
         rows=_rows(found, places.database, {template.signature_id: template for template in templates}),
         renamed=_renamed(made.names, found, places.database),
-        changes=tuple(changes.journal_rows(found, last, moved, now=now, rulings=said)),
+        changes=tuple(changes.journal_rows(found, last, moved, rulings=said)),
         figures={
             "changes": dict(sorted(kinds.items())),
             **changes.moved_figures(found, moved),
@@ -158,9 +158,10 @@ def _renamed(names: Sequence[tuple[str, str]], found: changes.Comparison, databa
     for key, cluster_id in found.after.items():
         if key in found.before:
             held.setdefault(cluster_id, set()).add(found.before[key])
-    made = []
+    touched, made = set(found.after.values()), []
     for cluster_id, name in names:
-        for entry_id in sorted({entry_of[old] for old in held.get(cluster_id, ()) if old in entry_of}):
+        olds = held.get(cluster_id, ()) if cluster_id in touched else (cluster_id,)
+        for entry_id in sorted({entry_of[old] for old in olds if old in entry_of}):
             new_id = f"{entry_id.partition('/')[0]}/{name}"
             if new_id != entry_id:
                 made.append(Renaming(entry_id, new_id))

@@ -267,12 +267,10 @@ class Rows:
             return found.combine_chunks()
         return pa.concat_tables([last, found]).sort_by("signature_id").combine_chunks()
 
-    def error_counts(self) -> dict[str, int]:
-        """Errors by signature."""
-        return dict(
-            self._rows("""SELECT signature_id, count(*) FROM events
+    def error_counts(self) -> pa.Table:
+        """How many errors have each signature: signature_id, event_count."""
+        return self._arrow("""SELECT signature_id, count(*) AS event_count FROM events
             WHERE signature_id IS NOT NULL AND severity = 'error' GROUP BY ALL""")
-        )
 
     def document_digests(self) -> pa.Table:
         """The id and the digest of each document, in order; of one that several keys lead to, theirs together."""
