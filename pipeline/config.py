@@ -58,7 +58,7 @@ class Build(Section):
         default_factory=lambda: min(8, os.cpu_count() or 1), description="Processes that read and extract."
     )
     partition_documents: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=500, description="Most documents a partition has."
+        default=500, description="Most documents a partition has; of a home that begins with 128,000 or more 4,000."
     )
     seconds: Annotated[float, Field(strict=True, ge=0.01, le=86_400)] = Field(
         default=60.0, description="Longest that one document may take; then it goes to quarantine."

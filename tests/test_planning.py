@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipeline import raw, run
@@ -18,7 +19,7 @@ from pipeline.lexicon import repositories
 from pipeline.raw import RawLayer
 from pipeline.records import RawPage, kept
 from pipeline.records.kept import Seen, Verdict
-from pipeline.run.build import mapping, planning
+from pipeline.run.build import layout, mapping, planning
 from pipeline.run.build.layout import Layout
 from tests.golden import SAMPLE
 from tests.rings import one_in, quick_alone
@@ -291,6 +292,32 @@ def test_a_plan_of_other_code_or_of_other_names_is_made_anew(tmp_path: Path, mon
     assert {one.name for one in before}.isdisjoint(
         one.name for one in planning.plan(tmp_path / "raw", partition_documents=MOST, folder=tmp_path / "plan")
     )
+
+
+def test_a_large_first_plan_has_larger_partitions_and_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "_MOST_FIRST", 2)
+    monkeypatch.setattr(layout, "_LARGEST", 12)
+    world = World(tmp_path, 5)
+    RawLayer(tmp_path / "raw").append([page(world.rng, number) for number in range(24)])
+    went_on, anew = both(tmp_path)
+    assert went_on == anew
+    sizes = [size for _, size, _ in anew]
+    assert MOST < max(sizes) <= 12
+    for number in range(24, 24 + 3 * MOST):  # late ones, and one of the first again
+        RawLayer(tmp_path / "raw").append([page(world.rng, number), page(world.rng, number - 24)])
+        went_on, anew = both(tmp_path)
+        assert went_on == anew
+    assert sorted(size for _, size, _ in anew) == sorted([*sizes, *[MOST] * 3])
+
+
+@pytest.mark.parametrize(("count", "most"), [(0, 500), (128_000, 500), (128_001, 1000), (300_000, 2000), (10**7, 4000)])
+def test_how_many_documents_a_partition_of_a_first_plan_has(count: int, most: int) -> None:
+    first = Layout("", np.arange(count, dtype=np.uint64), np.full(count, layout.FIRST, np.int32))
+    assert first.most_first(500) == most
+    assert first.with_those([count], "", 500).most_first(500) == most  # who comes later decides nothing
+    assert first.most_first(5000) == 5000
 
 
 def test_a_disk_that_takes_no_plan_plans_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,9 @@ from pipeline.records.kept import Damaged
 #: In the place of the number of a late partition: by its bits, and nowhere yet.
 FIRST, NEW = -1, -2
 _LATE = "n"
+#: Partitions of a first plan are to be no more than this, as long as none has more than so many documents: a small
+#: build opens each in which an error is shown that came again, and a frequent one is shown in all.
+_MOST_FIRST, _LARGEST = 256, 4_000
 #: Bytes of the digests that a file begins with: of all behind them, and of who made it.
 _SUM = 32
 
@@ -75,6 +78,16 @@ class Layout:
         """The same of these documents alone."""
         is_there = np.isin(self.hashes, np.fromiter(hashed, np.uint64))
         return Layout(self.made, self.hashes[is_there], self.numbers[is_there])
+
+    def most_first(self, most: int) -> int:
+        """How many documents a partition of the first plan has at most, where late ones have `most`.
+
+        It doubles, so that who goes, or is forgotten, hardly ever moves the others.
+        """
+        count = int(np.count_nonzero(self.numbers == FIRST))
+        while 2 * most <= _LARGEST and count > most * _MOST_FIRST:
+            most *= 2
+        return most
 
     def with_those(self, came: Sequence[int], made: str, most: int) -> Layout:
         """With documents that came, in this order: late ones, of which `most` lie together, if there are others."""

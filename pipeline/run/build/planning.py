@@ -42,7 +42,8 @@ _PAGES = Table(raw.PageRef)
 def plan(
     raw_path: Path, *, partition_documents: int, folder: Path | None = None, like: Path | None = None
 ) -> list[Partition]:
-    """The partitions of everything current in raw, of at most so many documents each, sorted by their bits.
+    """The partitions of everything current in raw, of at most so many documents each, sorted by their bits; of a large
+    first plan of several times as many (`Layout.most_first`).
 
     What is kept in `folder` is not read from raw again; the plan is kept there then, where the disk takes it. Documents
     lie as the plan in the folder `like` has them, which is only read.
@@ -161,7 +162,7 @@ class _Way:
 
     folder: Path | None  # where the pages of its partitions lie
     made: str  # by what
-    most: int  # documents of a partition
+    most: int  # documents of a partition, see `Layout.most_first`
 
 
 def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], layout: Layout, way: _Way) -> _Changed:
@@ -185,9 +186,10 @@ def _grown(leaves: Mapping[str, _Leaf], new: Sequence[raw.PageRef], layout: Layo
         bits = _falls_into(mapping.bits_of(key), ordered) if number == FIRST else late(number)
         falling.setdefault(bits, []).append(ref)
     pages: dict[str, list[raw.PageRef]] = {}
+    most = layout.most_first(way.most)
     for bits, refs in sorted(falling.items()):
         there = _read(way.folder, bits, leaves[bits]) if way.folder is not None and bits in leaves else []
-        pages |= _parted(bits, in_order(there, refs), way.most)
+        pages |= _parted(bits, in_order(there, refs), most)
     return _Changed(pages, frozenset(falling) & leaves.keys(), layout)
 
 

@@ -169,6 +169,7 @@ class Rows:
         self._connection = connection
         every = [*used, *added]
         self._lying = [one.rows for one in every]
+        self._opened: dict[int, shards.LyingRows] = {}
         self._files = {kind: [str(getattr(one, kind)) for one in every] for kind in _SCHEMAS}
         for kind in ("documents", "events", "skipped", "origins"):  # of what was added only the claims are asked for
             self._files[kind] = self._files[kind][: len(used)]
@@ -465,12 +466,12 @@ class Rows:
 
     def _taken(self, kind: str, places: Iterable[tuple[int, int]]) -> pa.Table:
         """The rows at these places, which are in order."""
-        schema = _SCHEMAS[kind].schema
-        found = [
-            shards.taken(self._lying[shard], kind, [place for _, place in inside])
-            for shard, inside in groupby(places, key=itemgetter(0))
-        ]
-        return pa.concat_tables(found) if found else schema.empty_table()
+        found: list[pa.StructArray] = []
+        for shard, inside in groupby(places, key=itemgetter(0)):
+            if shard not in self._opened:
+                self._opened[shard] = shards.LyingRows(self._lying[shard])
+            found += self._opened[shard].rows(kind, [place for _, place in inside])
+        return shards.rows_of(kind, found)
 
     def _wanted(self, ids: Iterable[str]) -> None:
         self._put("wanted", pa.table({"id": pa.array(sorted(set(ids)), pa.string())}))

@@ -28,6 +28,7 @@ from pipeline.run.shards.columns import (
 )
 from pipeline.run.shards.files import (
     Carried,
+    LyingRows,
     ShardPaths,
     check,
     count_documents,
@@ -44,7 +45,7 @@ from pipeline.run.shards.files import (
     read_documents,
     read_events,
     read_skipped,
-    taken,
+    rows_of,
     write,
     write_parts,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "Carried",
     "DocumentRow",
     "EventRow",
+    "LyingRows",
     "MapResult",
     "Origin",
     "Part",
@@ -76,7 +78,7 @@ __all__ = [
     "read_documents",
     "read_events",
     "read_skipped",
-    "taken",
+    "rows_of",
     "write",
     "write_parts",
 ]
