@@ -93,7 +93,7 @@ def _all_but(name: str) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
 
 def _going_on(real: Callable[..., None]) -> Callable[..., None]:
     return lambda connection, contents, now, before: real(
-        connection, contents, replace(now, beginning=before.digest), before
+        connection, contents, replace(now, kept=(before.count, before.digest)), before
     )
 
 

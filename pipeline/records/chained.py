@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,20 @@ from pipeline.records import disk
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+#: Of the end of a file so much is read to find its last line, and twice as much where that is longer.
+_ENDING = 1 << 16
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The end of a line in a file."""
+
+    byte_count: int = 0
+    checksum: int = 0  # CRC-32 of all bytes before it
+    previous: str = ""  # the `sha256` of that line
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """What a file of chained lines says, and what is wrong with it."""
@@ -28,25 +43,42 @@ class Chain:
     rows: tuple[Mapping[str, Any], ...] = ()  # the fields of every line that is as it was written, in order
     broken: tuple[str, ...] = ()  # "line 3: ...", for people
     is_cut: bool = False  # the last line has no end: its writer was killed, or more than that line is gone
+    end: Place = Place()  # of the last line that has one
 
 
-def read(path: Path) -> Chain:
-    """The lines of the file at `path`; none where there is no file. A last line without its end is none of them.
+def read(path: Path, since: Place = Place(), until: int | None = None) -> Chain:
+    """The lines of the file at `path` from one place to another; none where there is no file.
+
+    A last line without its end is none of them.
 
     Raises:
         OSError: the file is there and cannot be read.
     """
     try:
-        body = disk.body(path)
+        with disk.opened(path) as file:
+            file.seek(since.byte_count)
+            body = file.read(-1 if until is None else until - since.byte_count)
     except FileNotFoundError:
         return Chain()
-    return _parsed(body)
+    return _parsed(body, since)
 
 
-def _parsed(body: bytes) -> Chain:
+def has(path: Path, place: Place) -> bool:
+    """Whether the file at `path` has to this place the bytes that it had."""
+    found, left = 0, place.byte_count
+    try:
+        with disk.opened(path) as file:
+            while left and (chunk := file.read(min(left, _CHUNK))):
+                found, left = zlib.crc32(chunk, found), left - len(chunk)
+    except OSError:
+        return False
+    return not left and found == place.checksum
+
+
+def _parsed(body: bytes, since: Place) -> Chain:
     rows: list[Mapping[str, Any]] = []
     broken: list[str] = []
-    previous = ""
+    previous = since.previous
     lines = body.split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         fields = _fields(line)
@@ -58,7 +90,9 @@ def _parsed(body: bytes) -> Chain:
             broken.append(f"line {number}: does not follow the line before it")
         previous = fields.pop("sha256")
         rows.append(fields)
-    return Chain(tuple(rows), tuple(broken), is_cut=bool(lines[-1]))
+    whole = memoryview(body)[: len(body) - len(lines[-1])]
+    end = Place(since.byte_count + len(whole), zlib.crc32(whole, since.checksum), previous)
+    return Chain(tuple(rows), tuple(broken), is_cut=bool(lines[-1]), end=end)
 
 
 def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -72,10 +106,8 @@ def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     descriptor = disk.descriptor(path, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            body = file.read()
-        whole = body.rfind(b"\n") + 1
-        added = _lines(rows, previous=_last(body[:whole]))
+        whole, previous = _last(descriptor)
+        added = _lines(rows, previous=previous)
         try:
             os.ftruncate(descriptor, whole)
             _write(descriptor, added, whole)
@@ -98,13 +130,20 @@ def _lines(rows: Iterable[Mapping[str, Any]], *, previous: str) -> bytes:
     return b"".join(made)
 
 
-def _last(body: bytes) -> str:
-    """What the next line is bound to."""
-    if not body:
-        return ""
-    line = body[:-1].rpartition(b"\n")[2]
+def _last(descriptor: int) -> tuple[int, str]:
+    """Where the last line ends that has an end, and what the next one is bound to."""
+    start = os.fstat(descriptor).st_size
+    body = b""
+    while start and body.count(b"\n") < 2:  # one before the line, one behind it
+        more = min(start, max(len(body), _ENDING))
+        start -= more
+        body = os.pread(descriptor, more, start) + body
+    whole = body.rfind(b"\n") + 1
+    if not whole:
+        return 0, ""
+    line = body[: whole - 1].rpartition(b"\n")[2]
     fields = _fields(line)
-    return _digest(line) if fields is None else str(fields["sha256"])
+    return start + whole, _digest(line) if fields is None else str(fields["sha256"])
 
 
 def _fields(line: bytes) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,7 @@ from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.exported import SIGNS
 from pipeline.records.kept import Damaged, KeptFile
+from pipeline.store.contents import JournalRows
 
 _KEYED = pa.schema([("key", pa.string()), ("digest", pa.string())])
 
@@ -73,11 +75,17 @@ class Digests:
 
 @dataclass(frozen=True, slots=True)
 class Journaled:
-    """How many rows the journal has, and a digest of them."""
+    """How many rows the journal has, and a digest of them, as `JournalRows.told` gives it."""
 
     count: int = 0
     digest: str = ""
-    beginning: str = field(default="", compare=False)  # digest of as many of its first rows as were noted before
+    kept: tuple[int, str] = field(default=(0, ""), compare=False)  # the same of the first rows, which it had before
+
+    def going_on(self, rows: JournalRows) -> Journaled:
+        """What is told of rows that come after these: most are these, and more."""
+        known = ((self.count, self.digest), self.kept)
+        there = ((count, digest) for count, digest in known if count <= len(rows) and rows.told(count) == digest)
+        return Journaled(len(rows), rows.told(len(rows)), next(there, (0, "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +166,25 @@ def read(folder: Path) -> Held | None:
             return None
         batches = (pa.Table.from_batches([file.get_batch(number)]) for number in range(_BATCHES))
         documents, entries, clusters, lines, signs = map(Digests, batches)
-        whole, journal = Size(*told["whole"]), Journaled(*told["journal"])
+        whole, journal = Size(*told["whole"]), _journaled(told["journal"])
         told_of = Told(str(told["made_by"]), documents, entries, clusters, journal, dict(told["others"]))
         return Held(told_of, str(told["checksum"]), whole, lines, signs)
     except (Damaged, OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
+
+
+def _journaled(told: Sequence[Any]) -> Journaled:
+    count, digest, *kept = told
+    return Journaled(int(count), str(digest), (int(kept[0]), str(kept[1])) if kept else (0, ""))
+
+
+def journaled(folder: Path, path: Path) -> Journaled:
+    """What the note in `folder` says of the journal in the file at `path`; nothing where it is not of that file."""
+    try:
+        told = _journaled(kept.unsealed_json(folder / _LIST)["journal"])
+    except (Damaged, KeyError, TypeError, ValueError):
+        return Journaled()
+    return told if is_of(folder, path) else Journaled()
 
 
 def write(folder: Path, held: Held) -> None:
@@ -180,7 +202,7 @@ def write(folder: Path, held: Held) -> None:
     told = {
         "files": kept.listed([(_ROWS, body)]),
         "made_by": held.told.made_by,
-        "journal": [held.told.journal.count, held.told.journal.digest],
+        "journal": [held.told.journal.count, held.told.journal.digest, *held.told.journal.kept],
         "others": dict(held.told.others),
         "checksum": held.checksum,
         "whole": [held.whole.byte_count, held.whole.row_count],

@@ -17,9 +17,8 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ import pyarrow as pa
 
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening, querying
-from pipeline.store.contents import Contents, InColumns, JournalRow, RunRow
+from pipeline.store.contents import Contents, InColumns, JournalRows, RunRow
 from pipeline.store.engine import staged, transaction
 from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
@@ -96,9 +95,6 @@ GROUP BY signature_id"""
 #: Entries that other words find.
 _FOUND_ANEW = """FROM changed_entries UNION
     SELECT entry_id FROM evidence WHERE document_id IN (FROM changed_documents)"""
-#: A row of the journal, as texts have it; and how many are told at once.
-_OF_JOURNAL = attrgetter(*(one.name for one in fields(JournalRow)))
-_ROWS_AT_ONCE = 10_000
 #: The order of rows in a file that is written whole; in all other tables they have it by place.
 _ORDER = {
     "documents": "document_id",
@@ -129,11 +125,12 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
         StoreError: the file may not be replaced, or the disk refuses.
     """
     last = noted.read(note) if told.made_by else None
-    known = last.told.journal.count if last else 0
+    known = last.told.journal if last else Journaled()
+    rows = contents.journal if isinstance(contents.journal, JournalRows) else JournalRows(contents.journal)
     told = replace(
         told,
         clusters=_clusters_of(contents),
-        journal=_told_of(contents.journal, known),
+        journal=known.going_on(rows),
         others=_others_of(contents),
     )
     if last is None or last.told.made_by != told.made_by or not last.fits(path):
@@ -191,18 +188,6 @@ def _lines(table: str, records: Sequence[Any]) -> Iterator[tuple[str, str]]:
     """See `InColumns`."""
     cells = cluster_cells if table == "clusters" else partial(row, table)
     return ((one.cluster_id, repr(cells(one))) for one in records)
-
-
-def _told_of(journal: Sequence[JournalRow], known: int) -> Journaled:
-    """What is noted of the journal, of whose first rows so many were noted before."""
-    known = min(known, len(journal))
-    digest, beginning = hashlib.blake2b(digest_size=16), ""
-    for start, end in ((0, known), (known, len(journal))):
-        beginning = digest.hexdigest()
-        for place in range(start, end, _ROWS_AT_ONCE):
-            some = journal[place : min(end, place + _ROWS_AT_ONCE)]
-            digest.update("\x1e".join(map(repr, map(_OF_JOURNAL, some))).encode("utf-8", "surrogatepass") + b"\x1e")
-    return Journaled(len(journal), digest.hexdigest(), beginning)
 
 
 def _others_of(contents: Contents) -> dict[str, str]:
@@ -375,10 +360,10 @@ def _bring_journal(
     connection: duckdb.DuckDBPyConnection, contents: Contents, now: Journaled, before: Journaled
 ) -> None:
     """Nothing; the journal has its rows of now: nearly always some came behind those that it had."""
-    is_grown = now.beginning == before.digest
-    if not is_grown:
-        connection.execute("DELETE FROM journal")
-    insert_journal(connection, contents, but=before.count if is_grown else 0)
+    count, _ = now.kept
+    if count < before.count:
+        connection.execute("DELETE FROM journal WHERE ordinal >= ?", [count])
+    insert_journal(connection, contents, but=count)
 
 
 def _differing(before: Told, now: Told) -> list[str]:

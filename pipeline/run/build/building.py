@@ -292,7 +292,8 @@ class _Build:
         code, standing = self.code, self.standing
         grouped = entries.group(found, decided, standing=standing)
         self.progress("cluster", 1, 1)
-        last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
+        forgotten = _forgotten(places)
+        last = history.last_build(places.database, home=places.home, is_gone=places.is_gone, forgotten=forgotten)
         version = packs.marked(normalise.NORMALISER_VERSION)
         past = changes.against(places.database, last, published, found, grouped, normaliser=version)
         means = self._means(code, standing)
@@ -439,6 +440,7 @@ def _write(
         note=places.state,
     )
     past.last.file.settle(journal)
+    past.last.file.keep(journal, forgotten=_forgotten(places), is_gone=places.is_gone)
     return lines
 
 

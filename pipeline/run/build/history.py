@@ -8,6 +8,9 @@ be made anew from nothing: what one loses the other has. A line of the file is o
     {"base": 5, "registry": "<sha256>"}                         see `Journal`
     {"built": 9}                                                the database that has these nine is in its place
 
+How far the file went when the last build ended is noted beside its state (`_Mark`): to there its lines are neither read
+nor compared, where the file has those bytes still and the database is the one that was noted with as many rows.
+
 Events whose words are the same and whose signature is another were read anew: by another normaliser. They carry over
 who was who.
 """
@@ -19,7 +22,9 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +32,13 @@ import pyarrow as pa
 
 from pipeline import store
 from pipeline.lexicon.repositories import current_key
-from pipeline.records import chained
+from pipeline.records import chained, kept
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run.build import keyed
 from pipeline.run.home import forgetting
-from pipeline.store import reading
+from pipeline.store import noted, reading
+from pipeline.store.contents import JournalRows, Stretch
 
 if TYPE_CHECKING:
     from pipeline.run.build.rows import Rows
@@ -52,7 +58,7 @@ class Journal:
     trace. What happened to clusters stays.
     """
 
-    rows: tuple[store.JournalRow, ...] = ()
+    rows: JournalRows = field(default_factory=JournalRows)
     base: int = 0  # the notes before those of the last build that made any
     before: str = ""  # digest of the registry that this build started from
 
@@ -72,19 +78,78 @@ class Journal:
         rows, base = self.rows, len(self.rows)
         if self.before == now:
             base = self.base
-            rows = (*rows[:base], *(row for row in rows[base:] if row.subject_id.startswith(_CLUSTER)))
+            rows = rows.first(base).then(row for row in rows[base:] if row.subject_id.startswith(_CLUSTER))
         if not notes:
-            return Journal((*rows, *about_clusters), self.base, self.before)
-        return Journal((*rows, *about_clusters, *notes), base, now)
+            return Journal(rows.then(about_clusters), self.base, self.before)
+        return Journal(rows.then([*about_clusters, *notes]), base, now)
 
     def meta(self) -> dict[str, str]:
         """For the table `meta`, from which `journal_of` reads it back."""
         return {"journal_base": str(self.base), "journal_registry": self.before}
 
 
-def journal_of(rows: tuple[store.JournalRow, ...], meta: Mapping[str, str]) -> Journal:
+def journal_of(rows: JournalRows, meta: Mapping[str, str]) -> Journal:
     """The journal that a database holds."""
     return Journal(rows, int(meta.get("journal_base", len(rows))), meta.get("journal_registry", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How many rows the lines of the journal's file give up to a place, and a digest of them."""
+
+    count: int = 0
+    digest: str = ""
+    end: chained.Place = field(default=chained.Place())
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How far the journal's file went when a build ended, and what it said: its database was in its place."""
+
+    whole: _Part
+    cut: _Part  # a place before it; of a build that is repeated rows behind it are taken back
+    base: int
+    before: str
+    forgotten: str  # what had been forgotten: no row names any of it
+
+    @classmethod
+    def read(cls, path: Path) -> _Mark | None:
+        """What the note at `path` says; None where there is none, or it is not what was written."""
+        try:
+            told = kept.unsealed_json(path)
+            whole, cut = (_Part(**{**part, "end": chained.Place(**part["end"])}) for part in map(told.pop, _PARTS))
+            return cls(whole, cut, **told)
+        except (kept.Damaged, KeyError, TypeError):
+            return None
+
+    def journal(self, path: Path) -> Journal:
+        """The journal in the file at `path`, of which no row is read."""
+        return Journal(JournalRows((), _lying(path, (self.cut, self.whole))), self.base, self.before)
+
+
+#: Of a mark.
+_PARTS = ("whole", "cut")
+
+
+def _lying(path: Path, parts: Iterable[_Part]) -> tuple[Stretch, ...]:
+    """The rows between the places of parts, to be read from the file at `path`."""
+    found: tuple[Stretch, ...] = ()
+    since = _Part()
+    for part in parts:
+        if part.count > since.count:
+            read = cache(lambda since=since, part=part, before=found: _rows_between(path, since, part, before))
+            found = (*found, Stretch(part.count - since.count, part.digest, read))
+            since = part
+    return found
+
+
+def _rows_between(path: Path, since: _Part, until: _Part, before: tuple[Stretch, ...]) -> Sequence[store.JournalRow]:
+    chain = chained.read(path, since.end, until.end.byte_count)
+    rows = _replayed(Journal(JournalRows((), before)), chain.rows).rows
+    if chain.broken or rows.told(len(rows)) != until.digest:
+        raise StoreError(f"{path}: changed while it was read", path=path)
+    found: list[store.JournalRow] = rows[since.count :]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +160,35 @@ class JournalFile:
     built: Journal = Journal()  # of the last database that took its place
     noted: Journal = Journal()  # with the notes of a build that may have been killed before its database did
     broken: tuple[str, ...] = ()
+    end: chained.Place = field(default=chained.Place(), compare=False)  # of the lines that say it
+    mark: _Mark | None = field(default=None, compare=False)  # up to which none of them was read
+    is_naming: bool = field(default=False, compare=False)  # its rows name ids that are gone, those here do not
 
     @classmethod
-    def read(cls, home: Path) -> JournalFile:
+    def read(cls, home: Path, *, forgotten: str | None = None) -> JournalFile:
         """The journal's file of `home`; of damaged lines there are only the notes on the others.
+
+        Where `forgotten` tells what is forgotten, its lines are read from where the last build, which noted it, ended.
 
         Raises:
             StoreError: the file is there and cannot be read.
         """
         path = home / ".errmine" / "journal.jsonl"
+        mark = None if forgotten is None else _Mark.read(marked_at(home))
         try:
-            chain = chained.read(path)
+            if mark is not None and mark.forgotten == forgotten and chained.has(path, mark.whole.end):
+                found = cls._of(path, mark.journal(path), chained.read(path, mark.whole.end), mark)
+                if not found.broken:
+                    return found
+            return cls._of(path, Journal(), chained.read(path), None)
         except OSError as error:
             raise StoreError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+
+    @classmethod
+    def _of(cls, path: Path, before: Journal, chain: chained.Chain, mark: _Mark | None) -> JournalFile:
         last = max((place for place, line in enumerate(chain.rows, 1) if "built" in line), default=0)
-        built = _replayed(Journal(), chain.rows[:last])
-        return cls(path, built, _replayed(built, chain.rows[last:]), chain.broken)
+        built = _replayed(before, chain.rows[:last])
+        return cls(path, built, _replayed(built, chain.rows[last:]), chain.broken, chain.end, mark)
 
     def note(self, journal: Journal) -> None:
         """Nothing; the file says what `journal` says. Before the database takes its place: see `settle`.
@@ -121,7 +199,7 @@ class JournalFile:
         if self.broken:
             self._put_aside()
         before = Journal() if self.broken else self.noted
-        shared = _shared(before.rows, journal.rows)
+        shared = before.rows.shared(journal.rows)
         lines: list[dict[str, Any]] = [{"keep": shared}] if shared < len(before.rows) else []
         cells = [astuple(row) for row in journal.rows[shared:]]
         lines += [{"rows": cells[start : start + _ROWS_A_LINE]} for start in range(0, len(cells), _ROWS_A_LINE)]
@@ -133,6 +211,34 @@ class JournalFile:
         """Nothing; the database that has the rows of `journal` is in its place."""
         if self.broken or journal != self.built or self.built != self.noted:
             self._add([{"built": len(journal.rows)}])
+
+    def keep(self, journal: Journal, *, forgotten: str, is_gone: Callable[[str], bool] | None) -> None:
+        """Nothing; the next build reads the file from where it ends now, if it says what `journal` says.
+
+        Where the disk refuses, or a new row names what is forgotten, it reads all of it.
+        """
+        start, mark = (chained.Place(), None) if self.broken else (self.end, self.mark)
+        before = Journal() if self.broken else self.noted
+        with suppress(OSError, StoreError):
+            chain = chained.read(self.path, start)
+            there = _replayed(before, chain.rows)
+            count = len(before.rows)
+            came = there.rows[min([count, *(line["keep"] for line in chain.rows if "keep" in line)]) :]
+            is_said = not (self.is_naming or chain.broken) and there == journal
+            is_said = is_said and not any(_names(row, is_gone) for row in came)
+            if mark is not None and chain.end == mark.whole.end and is_said:
+                return
+            marked_at(self.home).unlink(missing_ok=True)
+            if is_said:
+                cut = _cut(mark, before, start, least=len(there.rows) - len(came), base=journal.base)
+                whole = _Part(len(there.rows), there.rows.told(len(there.rows)), chain.end)
+                told = asdict(_Mark(whole, cut, journal.base, journal.before, forgotten))
+                kept.write(marked_at(self.home), kept.sealed_json(told))
+
+    @property
+    def home(self) -> Path:
+        """Whose it is."""
+        return self.path.parent.parent
 
     def _add(self, lines: Sequence[Mapping[str, Any]]) -> None:
         if not lines:
@@ -153,18 +259,34 @@ class JournalFile:
 
 def _replayed(journal: Journal, lines: Iterable[Mapping[str, Any]]) -> Journal:
     """`journal` after the lines of its file."""
-    rows, base, before = list(journal.rows), journal.base, journal.before
+    rows, base, before = journal.rows, journal.base, journal.before
+    came: list[store.JournalRow] = []
     for line in lines:
-        rows = rows[: line.get("keep", len(rows))]
-        rows += [store.JournalRow.of(cells) for cells in line.get("rows", ())]
+        count = len(rows) + len(came)
+        if (keeps := line.get("keep", count)) < count:
+            rows, came = rows.first(min(keeps, len(rows))), came[: max(keeps - len(rows), 0)]
+        came += [store.JournalRow.of(cells) for cells in line.get("rows", ())]
         base, before = line.get("base", base), line.get("registry", before)
-    return Journal(tuple(rows), base, before)
+    return Journal(rows.then(came), base, before)
 
 
-def _shared(one: Sequence[store.JournalRow], other: Sequence[store.JournalRow]) -> int:
-    """How many rows two journals have in common from the beginning."""
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (row, same) in enumerate(pairs) if row != same), min(len(one), len(other)))
+def _cut(mark: _Mark | None, before: Journal, end: chained.Place, *, least: int, base: int) -> _Part:
+    """Where to part the rows of a file, which has `least` of those that it had up to `end`: where those begin that the
+    next build may take back.
+    """
+    count = len(before.rows)
+    if count == least == base:
+        return _Part(count, before.rows.told(count), end)
+    return mark.cut if mark is not None and mark.cut.count <= least else _Part()
+
+
+def marked_at(home: Path) -> Path:
+    """Where it stands how far the journal's file went when the last build ended."""
+    return home / ".errmine" / "state" / "journal.json"
+
+
+def _names(row: store.JournalRow, is_gone: Callable[[str], bool] | None) -> bool:
+    return is_gone is not None and forgetting.nameless(row, is_gone) != row
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,24 +359,29 @@ def _key(row: store.JournalRow) -> tuple[str, str, str | None]:
     return (row.action, row.subject_id, row.other_id)
 
 
-def last_build(database: Path, *, home: Path, is_gone: Callable[[str], bool] | None = None) -> LastBuild:
+def last_build(
+    database: Path, *, home: Path, is_gone: Callable[[str], bool] | None = None, forgotten: str | None = None
+) -> LastBuild:
     """The build that `database` holds, with the journal of `home`; without a database that can be read only this.
 
-    Notes on ids that are gone (`forgetting.gone`) say no more than that there was one, in both places alike.
+    Notes on ids that are gone (`forgetting.gone`) say no more than that there was one, in both places alike. Who tells
+    what is `forgotten` is a build: what the last one noted is not read again.
 
     Raises:
         StoreError: the journal's file is there and cannot be read.
     """
-    file, found = JournalFile.read(home), _stored(database, home)
+    file = JournalFile.read(home, forgotten=forgotten)
+    found = _stored(database, file)
     if is_gone is not None:
-        file = replace(file, built=_nameless(file.built, is_gone), noted=_nameless(file.noted, is_gone))
+        built, told = (_nameless(one, is_gone) for one in (file.built, file.noted))
+        file = replace(file, built=built, noted=told, is_naming=(built, told) != (file.built, file.noted))
         if isinstance(found, LastBuild):
             found = replace(found, journal=_nameless(found.journal, is_gone))
     return replace(_chosen(database, found, file), file=file)
 
 
 def _nameless(journal: Journal, is_gone: Callable[[str], bool]) -> Journal:
-    return replace(journal, rows=tuple(forgetting.nameless(row, is_gone) for row in journal.rows))
+    return replace(journal, rows=journal.rows.each(lambda row: forgetting.nameless(row, is_gone)))
 
 
 def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBuild:
@@ -271,7 +398,7 @@ def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBu
             return replace(found, journal=replace(found.journal, rows=rows))
     if not own:
         return found
-    shared = _shared(there, own)
+    shared = there.shared(own)
     if shared and shared >= file.built.base and len(there) >= len(own):
         return found  # an errmine of before wrote it, which knew no file
     if there and not shared:
@@ -281,15 +408,16 @@ def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBu
     return replace(found, journal=file.built, is_in_step=False, warnings=(*damage, told))
 
 
-def _stored(database: Path, home: Path) -> LastBuild | str:
-    """What the file says, or why it says nothing: "" if there is none and none is missed."""
+def _stored(database: Path, file: JournalFile) -> LastBuild | str:
+    """What the database says, or why it says nothing: "" if there is none and none is missed."""
     if not database.exists():
         return ""
+    note = file.home / ".errmine" / "state"
     try:
-        with store.of_ours(database, note=home / ".errmine" / "state"):
+        with store.of_ours(database, note=note):
             meta = store.meta(database)
             return LastBuild(
-                journal=journal_of(reading.journal(database), meta),
+                journal=journal_of(_journaled(database, file, note), meta),
                 assigned=reading.assigned(database),
                 counted=reading.event_counts(database),
                 overrides=reading.overrides(database),
@@ -298,6 +426,14 @@ def _stored(database: Path, home: Path) -> LastBuild | str:
             )
     except (StoreError, ConfigError) as error:  # it is about to be replaced; held or newer ones were refused before
         return f"{error}; it is made anew, with the journal of its own file"
+
+
+def _journaled(database: Path, file: JournalFile, note: Path) -> JournalRows:
+    """The journal of the database: that of its own file, where the note of the database says so."""
+    rows = file.built.rows
+    if file.mark is not None and noted.journaled(note, database) == noted.Journaled(len(rows), rows.told(len(rows))):
+        return rows
+    return JournalRows(reading.journal(database))
 
 
 def put_aside(database: Path, folder: Path) -> None:

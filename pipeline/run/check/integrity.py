@@ -11,7 +11,7 @@ from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, KeptKind, Verdict
 from pipeline.run import shards
-from pipeline.run.build import planning, results
+from pipeline.run.build import history, planning, results
 from pipeline.run.build.places import Places
 from pipeline.run.home import translations
 from pipeline.store import noted
@@ -45,7 +45,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
         yield from shards.kept_files(folder)
     yield from results.kept_files(places.state)
     yield from planning.kept_files(places.planned)
-    yield from _sealed(places.held, places.seen, places.seen_leaves)
+    yield from _sealed(places.held, places.seen, places.seen_leaves, history.marked_at(places.home))
     yield from noted.kept_files(places.state)
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
