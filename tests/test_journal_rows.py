@@ -15,22 +15,21 @@ from pipeline.records import chained, kept
 from pipeline.run import Places
 from pipeline.run.build import building, history
 from pipeline.store import JournalRow, noted, reading
-from pipeline.store.contents import JournalRows, Stretch
 from tests.test_journal import MORE, bring
 from tests.test_overruling import MERGE, MESSAGES
 
 ROWS = st.lists(st.sampled_from([JournalRow("new", f"cluster:{number}", None, "x") for number in range(3)]), max_size=6)
 
 
-def lying(rows: list[JournalRow], cuts: list[int]) -> JournalRows:
+def lying(rows: list[JournalRow], cuts: list[int]) -> chained.Rows[JournalRow]:
     """The rows, of which those before the last cut lie in a file."""
-    found: list[Stretch] = []
+    found: list[chained.Stretch[JournalRow]] = []
     start = 0
     for end in sorted({min(cut, len(rows)) for cut in cuts} - {0}):
         some = rows[start:end]
-        found.append(Stretch(len(some), JournalRows(rows).told(end), lambda some=some: some))  # type: ignore[misc]
+        found.append(chained.Stretch(len(some), chained.Rows(rows).told(end), lambda some=some: some))  # type: ignore[misc]
         start = end
-    return JournalRows(rows[start:], found)
+    return chained.Rows(rows[start:], found)
 
 
 @settings(max_examples=300, deadline=None)
@@ -39,20 +38,20 @@ def test_rows_that_lie_in_a_file_are_the_rows_that_they_are(
     one: list[JournalRow], other: list[JournalRow], cuts: list[int], others: list[int]
 ) -> None:
     rows, more = lying(one, cuts), lying(other, others)
-    assert (list(rows), len(rows), rows == one, rows == JournalRows(one)) == (one, len(one), True, True)
+    assert (list(rows), len(rows), rows == one, rows == chained.Rows(one)) == (one, len(one), True, True)
     assert (rows == more) == (one == other)
     shared = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     assert rows.shared(more) == shared
     for count in range(len(one) + 1):
         assert list(rows.first(count)) == one[:count]
-        assert lying(one, cuts).told(count) == JournalRows(one).told(count)
+        assert lying(one, cuts).told(count) == chained.Rows(one).told(count)
         assert (rows[count:], rows[:count], rows[count::-1]) == (one[count:], one[:count], one[count::-1])
     assert list(rows.first(shared).then(other[shared:])) == other
     assert [rows[place] for place in range(-len(one), len(one))] == one * 2
-    before = noted.Journaled(len(other), JournalRows(other).told(len(other)))
+    before = noted.Journaled(len(other), chained.Rows(other).told(len(other)))
     told = before.going_on(rows)
     assert told.kept == ((before.count, before.digest) if one[: len(other)] == other else (0, ""))
-    assert told == noted.Journaled(len(one), JournalRows(one).told(len(one)))
+    assert told == noted.Journaled(len(one), chained.Rows(one).told(len(one)))
 
 
 @pytest.mark.parametrize("size", [0, 1, chained._ENDING - 1, chained._ENDING, 3 * chained._ENDING])
@@ -143,7 +142,7 @@ def test_a_build_that_reads_no_row_of_the_journal_writes_what_one_writes_that_re
 
 
 def test_a_file_whose_rows_name_what_is_forgotten_is_not_noted(tmp_path: Path) -> None:
-    rows = JournalRows([JournalRow("new", "pot/lid", None, "first seen")])
+    rows = chained.Rows([JournalRow("new", "pot/lid", None, "first seen")])
     journal, file = history.Journal(rows, 0, "registry"), history.JournalFile.read(tmp_path)
     file.note(journal)
     file.settle(journal)

@@ -12,13 +12,14 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 from pipeline.records import disk
 
+Row = TypeVar("Row")
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -166,3 +167,110 @@ def _write(descriptor: int, body: bytes, place: int) -> None:
     while body:
         written = os.pwrite(descriptor, body, place)
         body, place = body[written:], place + written
+
+
+# ---------------------------------------------------------------- rows that lines hold
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Generic[Row]):
+    """Rows that lie in a file, of which nobody has read any so far."""
+
+    count: int
+    digest: str  # of all rows up to its end: see `Rows.told`
+    read: Callable[[], Sequence[Row]]
+
+
+class Rows(Sequence[Row]):
+    """Rows that only grow, of which the first ones may lie in a file: they are read when somebody asks for them.
+
+    Who goes on with them asks how many there are and whether they are those that it knows.
+    """
+
+    def __init__(self, rows: Iterable[Row] = (), lying: Sequence[Stretch[Row]] = ()) -> None:
+        self.lying = tuple(lying)
+        self._rows = tuple(rows)
+        self._told = {0: ""}
+        at = 0
+        for one in self.lying:
+            at += one.count
+            self._told[at] = one.digest
+        self._start = at
+
+    def __len__(self) -> int:
+        return self._start + len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            start, end, step = place.indices(len(self))
+            return self._between(start, max(start, end)) if step == 1 else list(self)[place]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        (found,) = self._between(place % len(self), place % len(self) + 1)
+        return found
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._between(0, len(self)))
+
+    def _between(self, start: int, end: int) -> list[Row]:
+        found: list[Row] = []
+        at = 0
+        for one in self.lying:
+            if start < at + one.count and at < end:
+                found += one.read()[max(start - at, 0) : end - at]
+            at += one.count
+        return [*found, *self._rows[max(start - at, 0) : max(end - at, 0)]]
+
+    def told(self, count: int) -> str:
+        """A digest of the first `count` rows: of each, and of the digest of those before it. So it goes on."""
+        if count not in self._told:
+            last = max(known for known in self._told if known < count)
+            digest = self._told[last]
+            for row in self._between(last, count):
+                body = f"{digest}{row!r}".encode("utf-8", "surrogatepass")
+                digest = hashlib.blake2b(body, digest_size=16).hexdigest()
+            self._told[count] = digest
+        return self._told[count]
+
+    def first(self, count: int) -> Rows[Row]:
+        """The first `count` rows."""
+        lying: list[Stretch[Row]] = []
+        at = 0
+        for one in self.lying:
+            if at + one.count > count:
+                break
+            lying.append(one)
+            at += one.count
+        return Rows(self._between(at, count), lying)
+
+    def then(self, rows: Iterable[Row]) -> Rows[Row]:
+        """The same rows, and more behind them."""
+        return Rows((*self._rows, *rows), self.lying)
+
+    def shared(self, other: Rows[Row]) -> int:
+        """How many rows both have in common from the beginning."""
+        at = 0
+        for one, same in zip(self.lying, other.lying, strict=False):
+            if (one.count, one.digest) != (same.count, same.digest):
+                break
+            at += one.count
+        pairs = zip(self[at:], other[at:], strict=False)
+        least = min(len(self), len(other)) - at
+        return at + next((place for place, (row, same) in enumerate(pairs) if row != same), least)
+
+    def each(self, change: Callable[[Row], Row]) -> Rows[Row]:
+        """The same with each row changed, but for those that nobody has read."""
+        return Rows(map(change, self._rows), self.lying)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows):
+            return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+        if self.lying or other.lying:
+            return len(self) == len(other) and self.told(len(self)) == other.told(len(other))
+        return self._rows == other._rows
+
+    __hash__ = None  # type: ignore[assignment]

@@ -19,11 +19,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.records import disk, kept
+from pipeline.records import chained, disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.exported import SIGNS
 from pipeline.records.kept import Damaged, KeptFile
-from pipeline.store.contents import JournalRows
 
 _KEYED = pa.schema([("key", pa.string()), ("digest", pa.string())])
 
@@ -75,13 +74,13 @@ class Digests:
 
 @dataclass(frozen=True, slots=True)
 class Journaled:
-    """How many rows the journal has, and a digest of them, as `JournalRows.told` gives it."""
+    """How many rows the journal has, and a digest of them, as `chained.Rows.told` gives it."""
 
     count: int = 0
     digest: str = ""
     kept: tuple[int, str] = field(default=(0, ""), compare=False)  # the same of the first rows, which it had before
 
-    def going_on(self, rows: JournalRows) -> Journaled:
+    def going_on(self, rows: chained.Rows[Any]) -> Journaled:
         """What is told of rows that come after these: most are these, and more."""
         known = ((self.count, self.digest), self.kept)
         there = ((count, digest) for count, digest in known if count <= len(rows) and rows.told(count) == digest)

@@ -25,9 +25,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from pipeline.records import chained
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening, querying
-from pipeline.store.contents import Contents, InColumns, JournalRows, RunRow
+from pipeline.store.contents import Contents, InColumns, RunRow
 from pipeline.store.engine import staged, transaction
 from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
@@ -126,7 +127,7 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
     """
     last = noted.read(note) if told.made_by else None
     known = last.told.journal if last else Journaled()
-    rows = contents.journal if isinstance(contents.journal, JournalRows) else JournalRows(contents.journal)
+    rows = contents.journal if isinstance(contents.journal, chained.Rows) else chained.Rows(contents.journal)
     told = replace(
         told,
         clusters=_clusters_of(contents),

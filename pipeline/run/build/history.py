@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,6 @@ from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run.build import keyed
 from pipeline.run.home import forgetting
 from pipeline.store import noted, reading
-from pipeline.store.contents import JournalRows, Stretch
 
 if TYPE_CHECKING:
     from pipeline.run.build.rows import Rows
@@ -58,7 +58,7 @@ class Journal:
     trace. What happened to clusters stays.
     """
 
-    rows: JournalRows = field(default_factory=JournalRows)
+    rows: chained.Rows[store.JournalRow] = field(default_factory=chained.Rows)
     base: int = 0  # the notes before those of the last build that made any
     before: str = ""  # digest of the registry that this build started from
 
@@ -88,7 +88,7 @@ class Journal:
         return {"journal_base": str(self.base), "journal_registry": self.before}
 
 
-def journal_of(rows: JournalRows, meta: Mapping[str, str]) -> Journal:
+def journal_of(rows: chained.Rows[store.JournalRow], meta: Mapping[str, str]) -> Journal:
     """The journal that a database holds."""
     return Journal(rows, int(meta.get("journal_base", len(rows))), meta.get("journal_registry", ""))
 
@@ -124,28 +124,30 @@ class _Mark:
 
     def journal(self, path: Path) -> Journal:
         """The journal in the file at `path`, of which no row is read."""
-        return Journal(JournalRows((), _lying(path, (self.cut, self.whole))), self.base, self.before)
+        return Journal(chained.Rows((), _lying(path, (self.cut, self.whole))), self.base, self.before)
 
 
 #: Of a mark.
 _PARTS = ("whole", "cut")
 
 
-def _lying(path: Path, parts: Iterable[_Part]) -> tuple[Stretch, ...]:
+def _lying(path: Path, parts: Iterable[_Part]) -> tuple[chained.Stretch[store.JournalRow], ...]:
     """The rows between the places of parts, to be read from the file at `path`."""
-    found: tuple[Stretch, ...] = ()
+    found: tuple[chained.Stretch[store.JournalRow], ...] = ()
     since = _Part()
     for part in parts:
         if part.count > since.count:
             read = cache(lambda since=since, part=part, before=found: _rows_between(path, since, part, before))
-            found = (*found, Stretch(part.count - since.count, part.digest, read))
+            found = (*found, chained.Stretch(part.count - since.count, part.digest, read))
             since = part
     return found
 
 
-def _rows_between(path: Path, since: _Part, until: _Part, before: tuple[Stretch, ...]) -> Sequence[store.JournalRow]:
+def _rows_between(
+    path: Path, since: _Part, until: _Part, before: tuple[chained.Stretch[store.JournalRow], ...]
+) -> Sequence[store.JournalRow]:
     chain = chained.read(path, since.end, until.end.byte_count)
-    rows = _replayed(Journal(JournalRows((), before)), chain.rows).rows
+    rows = _replayed(Journal(chained.Rows((), before)), chain.rows).rows
     if chain.broken or rows.told(len(rows)) != until.digest:
         raise StoreError(f"{path}: changed while it was read", path=path)
     found: list[store.JournalRow] = rows[since.count :]
@@ -265,9 +267,15 @@ def _replayed(journal: Journal, lines: Iterable[Mapping[str, Any]]) -> Journal:
         count = len(rows) + len(came)
         if (keeps := line.get("keep", count)) < count:
             rows, came = rows.first(min(keeps, len(rows))), came[: max(keeps - len(rows), 0)]
-        came += [store.JournalRow.of(cells) for cells in line.get("rows", ())]
+        came += [_row(cells) for cells in line.get("rows", ())]
         base, before = line.get("base", base), line.get("registry", before)
     return Journal(rows.then(came), base, before)
+
+
+def _row(cells: Sequence[Any]) -> store.JournalRow:
+    """The row with these cells, whose texts are those of other rows: most say that something is new."""
+    action, subject_id, other_id, detail, *run_id = cells
+    return store.JournalRow(sys.intern(action), sys.intern(subject_id), other_id, sys.intern(detail), *run_id)
 
 
 def _cut(mark: _Mark | None, before: Journal, end: chained.Place, *, least: int, base: int) -> _Part:
@@ -428,12 +436,12 @@ def _stored(database: Path, file: JournalFile) -> LastBuild | str:
         return f"{error}; it is made anew, with the journal of its own file"
 
 
-def _journaled(database: Path, file: JournalFile, note: Path) -> JournalRows:
+def _journaled(database: Path, file: JournalFile, note: Path) -> chained.Rows[store.JournalRow]:
     """The journal of the database: that of its own file, where the note of the database says so."""
     rows = file.built.rows
     if file.mark is not None and noted.journaled(note, database) == noted.Journaled(len(rows), rows.told(len(rows))):
         return rows
-    return JournalRows(reading.journal(database))
+    return chained.Rows(reading.journal(database))
 
 
 def put_aside(database: Path, folder: Path) -> None:
