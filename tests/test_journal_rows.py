@@ -168,7 +168,8 @@ def test_a_file_that_is_not_the_one_that_was_noted_is_read_whole(tmp_path: Path)
     file.write_bytes(whole)
     assert marked(home).mark is not None
     assert history.JournalFile.read(home, forgotten="another thread").mark is None
-    for broken in (b"", b"{}", sound[:-9], kept.sealed_json({"whole": {"count": 1}})):
+    older = kept.sealed_json({**kept.unsealed_json(note), "form": "rows of an errmine of before"})
+    for broken in (b"", b"{}", sound[:-9], kept.sealed_json({"whole": {"count": 1}}), older):
         note.write_bytes(broken)
         assert marked(home).mark is None
     build(home)

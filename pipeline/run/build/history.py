@@ -24,7 +24,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,8 @@ class _Mark:
         """What the note at `path` says; None where there is none, or it is not what was written."""
         try:
             told = kept.unsealed_json(path)
+            if told.pop("form") != _FORM:
+                return None
             whole, cut = (_Part(**{**part, "end": chained.Place(**part["end"])}) for part in map(told.pop, _PARTS))
             return cls(whole, cut, **told)
         except (kept.Damaged, KeyError, TypeError):
@@ -129,6 +131,8 @@ class _Mark:
 
 #: Of a mark.
 _PARTS = ("whole", "cut")
+#: What its digests are made of: the fields of a row, as this Python writes texts.
+_FORM = f"{[one.name for one in fields(store.JournalRow)]} {sys.version_info[:2]}"
 
 
 def _lying(path: Path, parts: Iterable[_Part]) -> tuple[chained.Stretch[store.JournalRow], ...]:
@@ -235,7 +239,7 @@ class JournalFile:
                 cut = _cut(mark, before, start, least=len(there.rows) - len(came), base=journal.base)
                 whole = _Part(len(there.rows), there.rows.told(len(there.rows)), chain.end)
                 told = asdict(_Mark(whole, cut, journal.base, journal.before, forgotten))
-                kept.write(marked_at(self.home), kept.sealed_json(told))
+                kept.write(marked_at(self.home), kept.sealed_json({**told, "form": _FORM}))
 
     @property
     def home(self) -> Path:
