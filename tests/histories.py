@@ -25,9 +25,9 @@ from pipeline import cluster, raw
 from pipeline.cluster.people import Override, Overrides
 from pipeline.providers import documents
 from pipeline.records import DocLink, Document, LinkKind
-from pipeline.records.bundle import Registry
 from pipeline.run import shards
 from pipeline.run.build import concerned, entries, mapping, narrow, results, rows
+from pipeline.run.build.registry import Registered
 from pipeline.run.shards.columns import Part
 from pipeline.translate.remembered import Accepted
 from tests import distil_factory
@@ -230,7 +230,7 @@ class History:
     """A home in memory: each step makes its entries twice, with and without what it remembers."""
 
     seed: int
-    registry: Registry = field(default_factory=Registry)
+    registry: Registered = field(default_factory=Registered.of)
     kept: results.State = field(default_factory=results.State)
     world: World = field(init=False)
     grouped: entries.Grouped = field(init=False)  # of the last step

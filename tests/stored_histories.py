@@ -58,7 +58,8 @@ def contents_of(
         journal=made.journal,
         overrides=reduce.rows(made.rulings),
         stage_counts=(store.StageCount("documents", "documents", len(digests), len(digests), 0),),
-        meta={"registry": made.registry.model_dump_json()},
+        registry=made.registry,
+        meta={"registry": made.registry.digest},
     )
     return contents, store.Told("these tests", store.Digests.of(digests), store.Digests(made.entries.digests))
 
@@ -122,6 +123,7 @@ MUTANTS: dict[str, Patch] = {
         for name in ("clusters", "assignments", "neighbours", "withheld")
     },
     "a journal that does not go on": without("_bring_journal", _going_on),
+    "a registry that changed": without("bring_registry", lambda _: lambda _connection, _contents: None),
     **{f"all of {name}": without("_OTHERS", _all_but(name)) for name in ("skipped", "overrides", "meta")},
 }
 

@@ -16,10 +16,10 @@ from pipeline.distil.claims.claiming import claim_at
 from pipeline.lexicon import advice
 from pipeline.lexicon.advice import KINDS, origins, prose, tables, understood
 from pipeline.records import Claim, ClaimKind, Outcome, Pointed, Skipped
-from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
 from pipeline.run import shards
 from pipeline.run.build import entries, mapping
+from pipeline.run.build.registry import Registered
 from pipeline.run.build.rows import opened
 from tests import distil_factory, linear
 from tests import entry_factory as make
@@ -334,7 +334,9 @@ def made_of(*comments: tuple[str, str], late: Callable[[], None] = lambda: None)
         with opened(used, spill=folder / "spill") as there:
             grouped = entries.group(there)
             late()
-            return entries.make(there, grouped, entries.Means(folder / "made"), registry=Registry(), min_documents=1)
+            return entries.make(
+                there, grouped, entries.Means(folder / "made"), registry=Registered.of(), min_documents=1
+            )
 
 
 GOOD = ("MEMBER", "Setting `PLAN_ROWS=64` fixed it for me.")

@@ -18,6 +18,7 @@ from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import Places
 from pipeline.run.build import changes, history, mapping
+from pipeline.run.build.registry import Registered
 from tests import golden
 
 
@@ -203,7 +204,7 @@ def test_ids_follow_a_build_that_read_events_anew_and_was_never_exported() -> No
         },
         withdrawn=["jax/withdrawn"],
     )
-    medoids = {name: error.medoid for name, error in last.followed(published).ids.items()}
+    medoids = {one.name: one.medoid for one in last.followed(Registered.of(published)).every()}
     assert medoids == {"jax/carried": there, "jax/kept": lost, "jax/withdrawn": gone, "jax/unknown": gone}
 
 

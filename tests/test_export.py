@@ -27,6 +27,7 @@ from pipeline.records.bundle import Delta, FileRecord, Published, Registry, bund
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 from pipeline.run.build import ids
+from pipeline.run.build.registry import Registered
 from tests import cli
 from tests import entry_factory as make
 from tests.killing import killed_at
@@ -246,25 +247,25 @@ def want(number: int, slug: str = "a", *, weight: int = 1, members: tuple[int, .
 
 
 def test_names_are_given_by_domain_and_slug() -> None:
-    assert ids.assign([want(1, "Out of: Memory!")], Registry()).ids == {want(1).cluster_id: "triton/out-of-memory"}
+    assert ids.assign([want(1, "Out of: Memory!")], Registered.of()).ids == {want(1).cluster_id: "triton/out-of-memory"}
 
 
 def test_of_two_that_want_one_name_the_weightier_gets_it_and_the_other_a_hash() -> None:
-    given = ids.assign([want(1), want(2, weight=5)], Registry()).ids
+    given = ids.assign([want(1), want(2, weight=5)], Registered.of()).ids
     assert given == {want(2).cluster_id: "triton/a", want(1).cluster_id: "triton/a-000000"}
 
 
 def test_a_published_id_stays_whatever_the_slug_and_weight_say_later() -> None:
-    first = ids.assign([want(1)], Registry())
+    first = ids.assign([want(1)], Registered.of())
     second = ids.assign([want(1, "better"), want(2, "a", weight=99)], first.registry)
-    (given,) = first.registry.ids
-    assert second.registry.ids[given] is first.registry.ids[given]  # nothing of it changed: there is one record
+    (given,) = first.registry.record().ids
+    assert second.registry[given] is first.registry[given]  # nothing of it changed: there is one record
     assert second.ids == {want(1).cluster_id: "triton/a", want(2).cluster_id: "triton/a-000000"}
     assert [note.action for note in second.journal] == ["new"]
 
 
 def test_a_merge_keeps_one_id_and_makes_the_other_an_alias() -> None:
-    first = ids.assign([want(1, "a"), want(2, "b")], Registry())
+    first = ids.assign([want(1, "a"), want(2, "b")], Registered.of())
     merged = ids.assign([want(2, members=(1,))], first.registry)
     assert merged.ids == {want(2).cluster_id: "triton/b"}
     assert merged.aliases_of("triton/b") == ["triton/a"]
@@ -272,7 +273,7 @@ def test_a_merge_keeps_one_id_and_makes_the_other_an_alias() -> None:
 
 
 def test_what_was_merged_parts_again_with_the_ids_of_before_whatever_the_merged_cluster_was_called() -> None:
-    first = ids.assign([want(1, "a"), want(2, "b")], Registry())
+    first = ids.assign([want(1, "a"), want(2, "b")], Registered.of())
     for founder, medoid in itertools.product((1, 2), repeat=2):
         together = replace(want(founder, members=(1, 2)), medoid=f"signature:{medoid}")
         merged = ids.assign([together], first.registry)
@@ -283,7 +284,7 @@ def test_what_was_merged_parts_again_with_the_ids_of_before_whatever_the_merged_
 
 def test_an_official_page_keeps_its_id_for_its_own_error_when_a_merge_is_undone() -> None:
     apart = [want(1, "a"), replace(want(2, "b"), page_id="xla/e1001-oom")]
-    first = ids.assign(apart, Registry())
+    first = ids.assign(apart, Registered.of())
     merged = ids.assign([replace(want(1, members=(2,)), page_id="xla/e1001-oom")], first.registry)
     assert (merged.ids, merged.aliases_of("xla/e1001-oom")) == ({want(1).cluster_id: "xla/e1001-oom"}, ["triton/a"])
     assert ids.assign(apart, merged.registry).registry == first.registry
@@ -294,7 +295,7 @@ def test_any_merges_taken_out_give_every_error_its_own_id_again(seed: int) -> No
     draw = random.Random(seed)
     apart = [want(number, f"s{number % 3}", members=(number + 50,)) for number in range(6)]
     pages = [replace(one, page_id=f"xla/e{number}") if number < 2 else one for number, one in enumerate(apart)]
-    made = first = ids.assign(pages, Registry())
+    made = first = ids.assign(pages, Registered.of())
     for _ in range(4):
         groups: dict[int, list[ids.Wanted]] = {}
         for one in pages:
@@ -310,29 +311,29 @@ def test_any_merges_taken_out_give_every_error_its_own_id_again(seed: int) -> No
 
 
 def test_aliases_follow_a_second_merge() -> None:
-    first = ids.assign([want(1, "a"), want(2, "b"), want(3, "c")], Registry())
+    first = ids.assign([want(1, "a"), want(2, "b"), want(3, "c")], Registered.of())
     second = ids.assign([want(2, members=(1,)), want(3)], first.registry)
     third = ids.assign([want(3, members=(1, 2))], second.registry)
     assert third.aliases_of("triton/c") == ["triton/a", "triton/b"]
 
 
 def test_a_new_representative_inherits_the_id() -> None:
-    first = ids.assign([want(1, "a")], Registry())
+    first = ids.assign([want(1, "a")], Registered.of())
     assert ids.assign([want(9, "z", members=(1,))], first.registry).ids == {want(9).cluster_id: "triton/a"}
 
 
 def test_an_id_without_evidence_is_withdrawn_and_never_given_again() -> None:
-    first = ids.assign([want(1, "a")], Registry())
+    first = ids.assign([want(1, "a")], Registered.of())
     second = ids.assign([want(2, "a")], first.registry)
-    assert second.registry.withdrawn == ["triton/a"]
+    assert second.registry.record().withdrawn == ["triton/a"]
     assert second.ids == {want(2).cluster_id: "triton/a-000000"}
     third = ids.assign([want(1, "a"), want(2, "a")], second.registry)
     assert third.ids[want(1).cluster_id] == "triton/a"
-    assert third.registry.withdrawn == []
+    assert third.registry.record().withdrawn == []
 
 
 def test_a_name_that_is_taken_back_gives_the_first_id_back() -> None:
-    first = ids.assign([want(1, "a")], Registry())
+    first = ids.assign([want(1, "a")], Registered.of())
     named = ids.assign([replace(want(1, "a"), name="best", name_reason="r")], first.registry)
     assert (named.ids, named.aliases_of("triton/best")) == ({want(1).cluster_id: "triton/best"}, ["triton/a"])
     undone = ids.assign([want(1, "a")], named.registry)
@@ -342,21 +343,21 @@ def test_a_name_that_is_taken_back_gives_the_first_id_back() -> None:
 
 def test_a_registry_of_before_knows_the_first_id_of_a_name_in_force() -> None:
     old = Published(cluster_id=want(1).cluster_id, medoid="signature:1", renamed_from=["triton/a"])
-    registry = Registry(ids={"triton/best": old}, aliases={"triton/a": "triton/best"})
+    registry = Registered.of(Registry(ids={"triton/best": old}, aliases={"triton/a": "triton/best"}))
     named = ids.assign([replace(want(1, "a"), name="best")], registry)
     assert named.ids[want(1).cluster_id] == "triton/best"
     assert ids.assign([want(1, "a")], named.registry).ids[want(1).cluster_id] == "triton/a"
 
 
 def test_the_id_of_a_renamed_entry_is_kept_for_it() -> None:
-    first = ids.assign([replace(want(1, "a"), name="best")], Registry())
+    first = ids.assign([replace(want(1, "a"), name="best")], Registered.of())
     second = ids.assign([replace(want(1, "a"), name="best"), want(2, "a", weight=9)], first.registry)
     assert second.ids[want(2).cluster_id] == "triton/a-000000"
     assert ids.assign([want(1, "a"), want(2)], second.registry).ids[want(1).cluster_id] == "triton/a"
 
 
 def test_an_official_page_names_its_entry_whatever_it_was_called() -> None:
-    first = ids.assign([want(1, "value-error-oom")], Registry())
+    first = ids.assign([want(1, "value-error-oom")], Registered.of())
     official = replace(want(1, "value-error-oom"), page_id="xla/e1001-oom")
     moved = ids.assign([official], first.registry)
     assert moved.ids == {want(1).cluster_id: "xla/e1001-oom"}
@@ -374,10 +375,10 @@ def test_an_official_page_names_its_entry_whatever_it_was_called() -> None:
 
 
 def test_what_people_ignore_leaves_the_id_where_it_was() -> None:
-    first = ids.assign([want(1, "a", members=(2,))], Registry())
+    first = ids.assign([want(1, "a", members=(2,))], Registered.of())
     rest = replace(want(2, "b"), cluster_id=want(1).cluster_id, set_aside=("signature:1",))
     ignored = ids.assign([rest], first.registry)
-    assert (ignored.ids, ignored.registry.withdrawn) == ({want(1).cluster_id: "triton/a"}, [])
+    assert (ignored.ids, ignored.registry.record().withdrawn) == ({want(1).cluster_id: "triton/a"}, [])
     assert ids.assign([want(1, "a", members=(2,))], ignored.registry).ids == first.ids
 
 
@@ -402,12 +403,12 @@ def build_of(errors: Sequence[int], draw: random.Random) -> list[ids.Wanted]:
 @pytest.mark.parametrize("seed", range(40))
 def test_no_id_that_was_ever_published_leads_nowhere_or_to_two(seed: int) -> None:
     draw = random.Random(seed)
-    registry, ever = Registry(), set()
+    registry, ever = Registered.of(), set()
     for _ in range(12):
         wanted = build_of(sorted(draw.sample(range(9), draw.randrange(3, 10))), draw)
         made = ids.assign(wanted, registry)
         assert len(set(made.ids.values())) == len(wanted)
-        living, after = set(made.ids.values()), made.registry
+        living, after = set(made.ids.values()), made.registry.record()
         ever |= living
         assert set(after.ids) == living | set(after.withdrawn)
         assert not set(after.aliases) & set(after.ids)
@@ -417,31 +418,33 @@ def test_no_id_that_was_ever_published_leads_nowhere_or_to_two(seed: int) -> Non
         home_of = {member: one.cluster_id for one in wanted for member in (*one.members, *one.set_aside)}
         for one in wanted:
             held = {
-                name for name, was in registry.ids.items() if home_of.get(was.medoid, was.cluster_id) == one.cluster_id
+                name
+                for name, was in registry.record().ids.items()
+                if home_of.get(was.medoid, was.cluster_id) == one.cluster_id
             }
-            named = {name for name in held if registry.ids[name].own_id != name}
+            named = {name for name in held if registry[name].own_id != name}
             if held and not named and not one.name and not one.page_id:
                 assert made.ids[one.cluster_id] in held
-        again = ids.assign(wanted, after).ids
+        again = ids.assign(wanted, made.registry).ids
         assert all(again[one.cluster_id] == made.ids[one.cluster_id] for one in wanted if not one.page_id)
-        registry = after
+        registry = made.registry
 
 
 def test_a_cluster_whose_representative_is_gone_keeps_its_id() -> None:
-    first = ids.assign([want(1, "a", members=(2,))], Registry())
+    first = ids.assign([want(1, "a", members=(2,))], Registered.of())
     left = replace(want(1, "a"), medoid="signature:2", members=("signature:2",))
     assert ids.assign([left], first.registry).ids == first.ids
 
 
 def test_the_order_of_clusters_does_not_matter() -> None:
     wanted = [want(n, f"s{n % 3}", weight=n % 4) for n in range(20)]
-    assert ids.assign(wanted, Registry()) == ids.assign(wanted[::-1], Registry())
+    assert ids.assign(wanted, Registered.of()) == ids.assign(wanted[::-1], Registered.of())
 
 
 def test_every_id_fits_the_schema_however_odd_the_slug() -> None:
     odd = ["", "…", "a" * 300, "--x--", "内存不足", "../../etc", "x" * 79 + "-yy", ".hidden"]
     wanted = [want(n, slug) for n, slug in enumerate(odd)]
-    for entry_id in ids.assign(wanted, Registry()).ids.values():
+    for entry_id in ids.assign(wanted, Registered.of()).ids.values():
         assert make.entry(id=entry_id).id == entry_id
         assert len(entry_id) < 120
 

@@ -20,6 +20,7 @@ from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator, 
 from pipeline.records import kept, leaves
 from pipeline.records.errors import ExportError, PipelineError, StoreError
 from pipeline.run import Places
+from pipeline.run.build.registry import Registered
 from pipeline.run.check import integrity
 from tests import golden
 from tests.cli import run as errmine
@@ -365,7 +366,7 @@ def test_a_registry_that_is_not_what_was_published_is_restored_from_a_copy(what:
         damage(path)
         registry, restored = places.registry.published()
         assert [(file.path, file.verdict) for file in restored] == [(path, "missing" if what == "gone" else "damaged")]
-        assert path.read_bytes() == whole == bundles.registry_text(registry).encode()
+        assert path.read_bytes() == whole == bundles.registry_text(registry.record()).encode()
 
 
 def test_a_build_says_that_it_restored_the_registry_and_ids_stay(places: Places) -> None:
@@ -392,7 +393,7 @@ def with_a_withdrawn_id(places: Places) -> None:
     registry = bundles.read_registry(places.curated)
     registry = registry.model_copy(update={"withdrawn": ["cuda/gone"]})
     bundles.write(places.curated, bundles.read_entries(places.curated), facts=bundles.Facts(registry=registry))
-    places.registry.keep(registry)
+    places.registry.keep(Registered.of(registry))
 
 
 @pytest.mark.parametrize("gone", quick_alone([["manifest.json"], ["manifest.json", "registry.json"], ["."]], [["."]]))
@@ -440,6 +441,27 @@ def test_a_damaged_copy_of_the_registry_is_made_anew_by_the_next_export(places: 
     assert list(bad(places).values()) == ["damaged"]
     run.export(places)
     assert bad(places) == {}
+
+
+def test_a_home_of_before_has_its_copy_as_json_and_goes_on(places: Places) -> None:
+    before = golden.bundle_bytes(places.curated)
+    registry = bundles.read_registry(places.curated)
+    shutil.rmtree(places.shards.parent / "published")
+    places.registry.copy.write_bytes(kept.sealed_json({"registry": registry.model_dump_json()}))
+    assert bad(places) == {}
+    (places.curated / "registry.json").write_text("{}")
+    assert places.registry.published()[0].record() == registry
+    run.export(places)
+    assert golden.bundle_bytes(places.curated) == before
+    assert "registry" not in kept.unsealed_json(places.registry.copy)
+    assert places.registry.published()[0].record() == registry
+    assert bad(places) == {}
+
+
+def test_a_registry_that_is_its_copy_is_not_parsed(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = bundles.read_registry(places.curated)
+    monkeypatch.setattr(bundles, "registry_of", None)
+    assert places.registry.published()[0].record() == registry
 
 
 def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places) -> None:

@@ -14,10 +14,11 @@ import pytest
 
 from pipeline import cluster, run, store
 from pipeline.cluster.people import Override, Overrides
-from pipeline.records.bundle import Registry
+from pipeline.records.bundle import Named
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import building, concerned, entries, grouping, making, mapping, reduce, results
+from pipeline.run.build.registry import Registered
 from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
@@ -90,7 +91,7 @@ def test_of_an_error_that_too_few_report_nobody_takes_the_name_for_the_one_of_it
     world = histories.World(3)
     for _ in range(4):
         world.step()
-    memory, registry, named = results.Memory("x"), Registry(), []
+    memory, registry, named = results.Memory("x"), Registered.of(), []
     with opened(histories.sharded(world, tmp_path / "rows"), spill=tmp_path / "spill") as there:
         grouped = building.entries.group(there)
         for number, least in enumerate((1, 9, 1)):
@@ -107,7 +108,7 @@ def test_of_an_error_that_too_few_report_nobody_takes_the_name_for_the_one_of_it
 def test_who_names_an_entry_that_is_called_otherwise_is_worded_anew(
     is_mutant: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world, state, registry = histories.World(1), results.NOTHING, Registry()
+    world, state, registry = histories.World(1), results.NOTHING, Registered.of()
     for number, words in enumerate(("northern", "southern"), 1):
         made = thread(number=number, body=f"RuntimeError: cannot place anvil 3 on shelf 4 of the {words} store")
         world.documents[f"p#{number}"] = replace(made, document_id=f"p#{number}")
@@ -127,9 +128,10 @@ def test_who_names_an_entry_that_is_called_otherwise_is_worded_anew(
                 assert (histories.differs(found, fresh) == []) != is_mutant
             placed = concerned.placed_rows(there.placed)
             state = results.State(found.results, *grouped.proofs, found.texts, grouped.kept, there.kept, placed, "x")
-            name, error = min(found.registry.ids.items())
-            ids = {**found.registry.ids, f"{name}-2": error.model_copy(update={"own_id": f"{name}-2"})}
-            registry = found.registry.model_copy(update={"ids": {key: ids[key] for key in sorted(ids) if key != name}})
+            was = found.registry[min(found.registry)]
+            other = f"{was.name}-2"
+            now = Named.of(other, was.state, None, was.cluster_id, was.medoid, was.renamed_from, other)
+            registry = found.registry.with_those_of({other: now}, gone=[was.name])
 
 
 def test_a_cluster_whose_expression_is_another_one_is_drafted_anew() -> None:
@@ -175,7 +177,7 @@ def test_a_link_to_an_error_that_people_ignore_is_cited_no_more(tmp_path: Path) 
 
             def make(remembered: results.Memory, name: str, grouped: entries.Grouped = grouped) -> entries.Made:
                 means = entries.Means(tmp_path / name, memory=remembered)
-                return entries.make(there, grouped, means, registry=Registry(), min_documents=1)
+                return entries.make(there, grouped, means, registry=Registered.of(), min_documents=1)
 
             fresh = make(replace(memory, results=results.NONE.results), f"fresh{len(told)}")
             found = make(memory, f"found{len(told)}")

@@ -14,9 +14,9 @@ import pytest
 from pipeline import cluster
 from pipeline.ask import template_of
 from pipeline.records import ClaimKind, Skipped, Template
-from pipeline.records.bundle import Registry
 from pipeline.run import shards
 from pipeline.run.build import entries, making, narrow, reduce, results, worded
+from pipeline.run.build.registry import Registered
 from pipeline.run.build.rows import Rows, laid_out, opened
 from pipeline.run.shards.columns import Part
 from tests import histories
@@ -268,7 +268,7 @@ def test_a_pool_makes_what_one_process_makes(both: Both, monkeypatch: pytest.Mon
 
     def make(workers: int) -> entries.Made:
         means = entries.Means(both.folder / f"{workers}", workers=workers, memory=results.Memory("x"))
-        return entries.make(both.rows, grouped, means, registry=Registry(), min_documents=1)
+        return entries.make(both.rows, grouped, means, registry=Registered.of(), min_documents=1)
 
     one, two = make(1), make(2)
     assert histories.differs(two, one) == []

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from pipeline import store
 from pipeline.records import Neighbour
-from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run.build import entries, rows
+from pipeline.run.build.registry import Registered
 from pipeline.store import engine, noted, opening, querying, replacing
 from tests import histories, stored_histories
 from tests.rings import one_in, quick_alone
@@ -118,7 +118,7 @@ def test_of_a_note_without_signs_the_file_is_asked(change: Change, tmp_path: Pat
 def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
     """Documents came, changed and went; one only has another title."""
     world, folder = histories.World(5), tmp_path_factory.mktemp("change")
-    registry = Registry()
+    registry = Registered.of()
 
     def now(name: str) -> tuple[store.Contents, store.Told]:
         nonlocal registry
@@ -160,7 +160,7 @@ def regrouping(tmp_path_factory: pytest.TempPathFactory) -> Change:
         with rows.opened(used, spill=folder / "spill") as there:
             grouped = entries.group(there)
             means = entries.Means(folder / f"{name} made")
-            made = entries.make(there, grouped, means, registry=Registry(), min_documents=1)
+            made = entries.make(there, grouped, means, registry=Registered.of(), min_documents=1)
         contents, told = stored_histories.contents_of(world, grouped, made, folder / name)
         published = [
             one.model_copy(update={"id": "another/name"}) if one.cluster_id == renamed else one

@@ -14,6 +14,7 @@ from pipeline import run as build
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import history
+from pipeline.run.build.registry import Registered
 from pipeline.store import listing, reading
 from tests import golden, store_versions
 from tests.rings import quick_alone
@@ -33,7 +34,7 @@ def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     registry = export.read_registry(places.curated)
     registry.aliases["xla/of-long-ago"] = min(registry.ids)
     export.write(places.curated, export.read_entries(places.curated), facts=export.Facts(registry=registry))
-    places.registry.keep(registry)
+    places.registry.keep(Registered.of(registry))
     with duckdb.connect(str(places.database)) as connection:
         connection.execute("UPDATE journal SET ordinal = ordinal + 1")
         columns = "ordinal, action, subject_id, other_id, detail"

@@ -11,8 +11,8 @@ import pytest
 
 from pipeline import cluster
 from pipeline.records import Cluster, Title
-from pipeline.records.bundle import Registry
 from pipeline.run.build import entries, results
+from pipeline.run.build.registry import Registered
 from pipeline.run.build.rows import opened
 from pipeline.translate import entry, meaning
 from tests import distil_factory, histories
@@ -198,7 +198,7 @@ def test_thousands_of_members_are_drawn_from_and_the_draw_is_always_the_same() -
 
 @pytest.mark.long
 def test_a_title_follows_each_new_thread_and_the_id_stays(tmp_path: Path) -> None:
-    world, memory, registry, told = histories.World(1), results.Memory("x"), Registry(), []
+    world, memory, registry, told = histories.World(1), results.Memory("x"), Registered.of(), []
     for number, name in enumerate(("tall_beaker", "tall_beaker", "old_urn", *["tall_beaker"] * 8), 1):
         error = f"ValueError: cannot load the glaze of {name}: two bowls have other sizes than their shelf"
         trace = histories.TRACE.replace("{f}", "press").replace("{n}", "7").replace("{error}", error)

@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -32,9 +33,10 @@ from pipeline.records.bundle import (
     PackRecord,
     Registry,
     bundle_id,
+    registry_of,
 )
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered, is_documented
-from pipeline.records.exported import Row
+from pipeline.records.exported import RegistryColumns, Row, names_in
 
 _LICENCE_NOTE = (
     "Quotes are short, verbatim, and cited with their permalink; the rights in them stay with their authors "
@@ -88,7 +90,7 @@ class Facts:
     texts: Mapping[str, str] = field(
         default_factory=dict
     )  # of signatures that people ignore, where `templates` lacks them
-    registry: Registry = field(default_factory=Registry)
+    registry: Registry | RegistryColumns = field(default_factory=Registry)
     sources: Mapping[str, int] = field(default_factory=dict)  # source -> documents
     packs: tuple[PackRecord, ...] = ()  # those that do not come with errmine
     counts: Mapping[str, int] = field(default_factory=dict)  # more counts for the manifest
@@ -197,38 +199,40 @@ def registry(made: Registry) -> str:
     return _indented(made.model_dump(mode="json"))
 
 
-def names_of(made: Registry) -> list[str]:
-    """The names under which the rows of a registry stand: ids of now and before, and former ids of clusters."""
-    return sorted({*made.ids, *made.aliases, *made.withdrawn, *made.merged, *made.cluster_aliases})
+class Parted:
+    """A registry in parts: each leaf of a bundle has the rows whose names it holds."""
+
+    def __init__(self, registry: RegistryColumns, prefixes: Collection[str]) -> None:
+        """Of a bundle of these leaves."""
+        self._registry = registry
+        self._numbers = {prefix: number for number, prefix in enumerate(sorted(prefixes))}
+        self._leaf_of = leaves.holders(_unsigned(registry.table["place"]), list(self._numbers))
+        sums = np.zeros((2, len(self._numbers)), np.uint64)
+        for row, half in zip(sums, ("low", "high"), strict=True):
+            np.add.at(row, self._leaf_of, _unsigned(registry.table[half]))
+        self._sums = sums.tolist()
+
+    def told(self, prefix: str) -> str:
+        """A digest of what the leaf has."""
+        number = self._numbers[prefix]
+        return " ".join([self._registry.version, *(f"{half[number]:016x}" for half in self._sums)])
+
+    def page(self, prefix: str) -> str:
+        """registry.json of the leaf; of a bundle that is one leaf as `registry` has it."""
+        own = self._registry.table.filter(pa.array(self._leaf_of == self._numbers[prefix]))
+        made = registry_of(names_in(own), version=self._registry.version)
+        return page(made.model_dump(mode="json")) if prefix else registry(made)
+
+
+def _unsigned(column: pa.ChunkedArray) -> np.ndarray:
+    found: np.ndarray = column.to_numpy().view(np.uint64)
+    return found
 
 
 def registries(made: Registry, prefixes: Collection[str]) -> dict[str, str]:
-    """Prefix -> registry.json of the leaf: the rows whose names it holds."""
-    names, ordered = names_of(made), sorted(prefixes)
-    where = dict(zip(names, leaves.holders(leaves.places_of(names), ordered), strict=True))
-    return {prefix: registry_page(prefix, rows) for prefix, rows in registry_rows(made, ordered, where).items()}
-
-
-def registry_rows(made: Registry, prefixes: Collection[str], where: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Prefix -> the fields of registry.json of the leaf; `where` has the prefix of each name of the registry."""
-    told = made.model_dump(mode="json")
-    if "" in prefixes:
-        return {"": told}
-    rows: dict[str, dict[str, Any]] = {prefix: {} for prefix in prefixes}
-    for part, own in told.items():
-        for name in own if isinstance(own, dict) else own if isinstance(own, list) else ():
-            place = rows[where[name]]
-            if isinstance(own, dict):
-                place.setdefault(part, {})[name] = own[name]
-            else:
-                place.setdefault(part, []).append(name)
-    empty = Registry(schema_version=made.schema_version).model_dump(mode="json")
-    return {prefix: {**empty, **own} for prefix, own in rows.items()}
-
-
-def registry_page(prefix: str, rows: Mapping[str, Any]) -> str:
-    """registry.json of a leaf with these fields; of a bundle that is one leaf as `registry` has it."""
-    return page(rows) if prefix else _indented(rows)
+    """Prefix -> registry.json of the leaf."""
+    parted = Parted(RegistryColumns.of(made), prefixes)
+    return {prefix: parted.page(prefix) for prefix in prefixes}
 
 
 def manifest(tally: Tally, facts: Facts, files: Sequence[FileRecord], prefixes: Mapping[str, int]) -> bytes:

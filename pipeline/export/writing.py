@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +25,7 @@ from pipeline.records import Skipped, kept, leaves
 from pipeline.records.bundle import Answers, FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
-from pipeline.records.exported import SIGNS, Row, Rows
+from pipeline.records.exported import SIGNS, RegistryColumns, Row, Rows
 from pipeline.records.kept import Seen
 
 _NONE_PASSED = Passed()
@@ -267,7 +266,8 @@ class _Filling:
         self._ignored = content.ignored(facts)
         self._entries = _table([], _PUBLISHED)  # in the order of their places
         self._leaves: dict[str, tuple[int, int]] = {}  # of each the first of its entries, and the one behind the last
-        self._registries: dict[str, dict[str, Any]] = {}  # of each leaf the fields
+        told = facts.registry
+        self._registry = told if isinstance(told, RegistryColumns) else RegistryColumns.of(told)
         self._made: dict[str, MadeLeaf] = {}
         self._made_count = 0
         self._kept_count = 0
@@ -316,9 +316,11 @@ class _Filling:
 
     def _lay_out(self, entries: pa.Table) -> None:
         """Nothing; it is known which entries and which rows of the registry each leaf has."""
-        named = content.names_of(self._facts.registry)
-        names = pc.unique(pa.concat_arrays([*entries["entry_id"].chunks, pa.array(named, pa.string())]))
-        places = leaves.places_of(names.to_pylist())
+        named = self._registry.table.select(["name", "place"]).combine_chunks()
+        more = entries["entry_id"].filter(pc.invert(pc.is_in(entries["entry_id"], value_set=named["name"])))
+        names = pa.chunked_array([*named["name"].chunks, *more.chunks], pa.string())
+        known = named["place"].to_numpy().view(np.uint64)
+        places = np.concatenate([known, leaves.places_of(more.to_pylist())])
         there = pc.index_in(entries["entry_id"], value_set=names).to_numpy()
         sizes = np.zeros(len(names), np.int64)
         sizes[there] = entries["size"].to_numpy()
@@ -327,8 +329,7 @@ class _Filling:
         self._entries = entries.take(pa.array(order)).combine_chunks()
         ends = [*leaves.starts(places[there][order], prefixes), len(order)]
         self._leaves = dict(zip(prefixes, pairwise(ends), strict=True))
-        where = dict(zip(names.to_pylist(), leaves.holders(places, prefixes), strict=True))
-        self._registries = content.registry_rows(self._facts.registry, self._leaves, where)
+        self._parted = content.Parted(self._registry, self._leaves)
 
     def _told(self) -> dict[str, str]:
         """By leaf a digest of all that it is made of."""
@@ -345,7 +346,7 @@ class _Filling:
             found = hashlib.blake2b(head, digest_size=16)
             for column in columns:
                 column.add(found, start, end)
-            found.update(prefix.encode() + content.compact_json(self._registries[prefix]).encode())
+            found.update(f"{prefix} {self._parted.told(prefix)}".encode())
             told[prefix] = found.hexdigest()
         return told
 
@@ -380,7 +381,7 @@ class _Filling:
             leaves.LINES: "".join(made).encode(),
             leaves.TABLE: content.parquet(entries, made),
             leaves.INDEX: content.index(index, normaliser=self._facts.normaliser, ignored=aside).encode(),
-            leaves.REGISTRY: content.registry_page(prefix, self._registries[prefix]).encode(),
+            leaves.REGISTRY: self._parted.page(prefix).encode(),
         }
         files = {leaves.path(prefix, name): body for name, body in bodies.items()}
         if self._has_pages:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from pipeline.records import leaves
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered, is_documented
 from pipeline.records.matched import MatchResult
 
@@ -203,6 +205,75 @@ class Registry(_Part):
     )
     cluster_aliases: dict[str, str] = Field(
         default_factory=dict, description="Former cluster id -> the cluster that has most of its templates."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a registry says of one name: an id of now or before, or the former id of a cluster."""
+
+    name: str
+    #: standing; withdrawn; merged: its error is part of another; renamed: it leads to an id, and is no more; cluster
+    state: str
+    leads_to: str | None = None  # what took its place
+    cluster_id: str | None = None  # this and what follows is what `Published` says of ids
+    medoid: str | None = None
+    renamed_from: tuple[str, ...] = ()
+    own_id: str | None = None
+    place: int = 0  # by which it finds its leaf, see `leaves.places_of`; as a signed number
+    low: int = 0  # two halves of a digest of all of the above
+    high: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        state: str,
+        leads_to: str | None = None,
+        cluster_id: str | None = None,
+        medoid: str | None = None,
+        renamed_from: Sequence[str] = (),
+        own_id: str | None = None,
+    ) -> Named:
+        """A name of which this is said, with its place and its digest."""
+        cells = (name, state, leads_to, cluster_id, medoid, tuple(renamed_from), own_id)
+        body = hashlib.blake2b(repr(cells).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        halves = (int.from_bytes(half, "big", signed=True) for half in (body[8:], body[:8]))
+        place = int.from_bytes(bytes.fromhex(leaves.place_of(name)), "big", signed=True)
+        return cls(*cells, place, *halves)
+
+
+def named(registry: Registry) -> Iterator[Named]:
+    """What a registry says, name by name; of an id that has an error of its own it is not said that it was merged."""
+    withdrawn = {*registry.withdrawn}
+    for name, error in {**registry.merged, **registry.ids}.items():
+        is_merged = name not in registry.ids
+        state = "merged" if is_merged else "withdrawn" if name in withdrawn else "standing"
+        cells = (error.cluster_id, error.medoid, error.renamed_from, error.own_id)
+        yield Named.of(name, state, registry.aliases.get(name), *cells)
+    for name in (withdrawn | registry.aliases.keys()) - registry.ids.keys() - registry.merged.keys():
+        yield Named.of(name, "withdrawn" if name in withdrawn else "renamed", registry.aliases.get(name))
+    for name, cluster_id in registry.cluster_aliases.items():
+        yield Named.of(name, "cluster", cluster_id)
+
+
+def registry_of(rows: Iterable[Named], *, version: str = BUNDLE_VERSION) -> Registry:
+    """The registry that says this."""
+    ordered = sorted(rows, key=lambda row: row.name)
+    errors = {
+        row.name: Published(
+            cluster_id=row.cluster_id, medoid=row.medoid or "", renamed_from=list(row.renamed_from), own_id=row.own_id
+        )
+        for row in ordered
+        if row.cluster_id is not None and row.state != "cluster"
+    }
+    return Registry(
+        schema_version=version,
+        ids={row.name: errors[row.name] for row in ordered if row.name in errors and row.state != "merged"},
+        aliases={row.name: row.leads_to for row in ordered if row.leads_to is not None and row.state != "cluster"},
+        withdrawn=[row.name for row in ordered if row.state == "withdrawn"],
+        merged={row.name: errors[row.name] for row in ordered if row.state == "merged"},
+        cluster_aliases={row.name: row.leads_to or "" for row in ordered if row.state == "cluster"},
     )
 
 

@@ -89,12 +89,12 @@ def starts(places: np.ndarray, prefixes: Sequence[str]) -> list[int]:
     return found
 
 
-def holders(places: np.ndarray, prefixes: Sequence[str]) -> list[str]:
-    """The prefix of the leaf that holds each of the places; of prefixes in order, of which one holds it."""
+def holders(places: np.ndarray, prefixes: Sequence[str]) -> np.ndarray:
+    """The number of the leaf that holds each of the places; of prefixes in order, of which one holds it."""
     import numpy as np  # noqa: PLC0415  (as above)
 
-    firsts = np.array(list(map(_first, prefixes)), np.uint64)
-    return [prefixes[place] for place in (np.searchsorted(firsts, places, side="right") - 1).tolist()]
+    found: np.ndarray = np.searchsorted(np.array(list(map(_first, prefixes)), np.uint64), places, side="right") - 1
+    return found
 
 
 def _first(prefix: str) -> int:

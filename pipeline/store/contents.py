@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from pipeline.records import Assignment, Cluster, Neighbour, Skipped
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from pipeline.records.entry import KnowledgeEntry
 
 
@@ -23,6 +25,17 @@ class InColumns(Protocol):
 
     def of_clusters(self, ids: Collection[str]) -> Sequence[Any]:
         """The records of these clusters."""
+
+
+class Names(Protocol):
+    """A registry of ids, in columns."""
+
+    @property
+    def digest(self) -> str:
+        """What tells it from any other."""
+
+    def against(self, there: pa.Table) -> tuple[pa.Array, pa.Table]:
+        """(the names of rows of `OF_NAMES` that go, the rows that come): then its own are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +115,7 @@ class Contents:
     journal: Sequence[JournalRow] = ()
     overrides: tuple[OverrideRow, ...] = ()
     cluster_aliases: Mapping[str, str] = field(default_factory=dict)  # former cluster id -> cluster id
+    registry: Names | None = None
     stage_counts: tuple[StageCount, ...] = ()
     runs: tuple[RunRow, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)

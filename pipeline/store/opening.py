@@ -57,6 +57,7 @@ VERSIONS = (
         "is_documented in cluster_summary and unanswered, documented_count and known_count in answer_shares",
     ),
     Version("2.3", "Added replies"),
+    Version("2.4", "Added registry, which was JSON in meta"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version
@@ -231,7 +232,7 @@ def meta(path: Path) -> dict[str, str]:
 
 
 def meta_digest(path: Path) -> str:
-    """What tells the file's own facts from any others. The engine says it: one of them is the registry of all ids."""
+    """What tells the file's own facts from any others. The engine says it: of a file of before all ids are one."""
     with read_only(path) as connection:
         lines = "string_agg(key || chr(31) || value, chr(30) ORDER BY key)"
         ((found,),) = connection.execute(f"SELECT md5({lines}) FROM meta").fetchall()  # noqa: S608  (as above)

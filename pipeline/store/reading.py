@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.records import Cluster, Template
 from pipeline.records.errors import StoreError
+from pipeline.records.exported import OF_NAMES, registered
 from pipeline.store.contents import JournalRow, OverrideRow
 from pipeline.store.opening import OF_THE_FILE, held, meta, read_only
 from pipeline.store.querying import query
@@ -55,6 +57,9 @@ SELECT * REPLACE (round(
     score * (1 + least(0.15, 2.4 / greatest(len(terms_of($1)), 1) ** 2) * ln(greatest(evidence_count, 1))), 3) AS score)
 FROM search($1) ORDER BY 2 DESC, evidence_count DESC, entry_id LIMIT $2
 """
+#: Where a file of before 2.4 has its registry, as JSON.
+_REGISTRY_OF_BEFORE = "registry"
+_REGISTRY = "SELECT entry_id, state, leads_to, cluster_id, signature_id, former_ids, own_id FROM registry"
 _RUNS = "SELECT run_id, flow, status, started_at, ended_at, detail FROM runs ORDER BY started_at DESC, run_id LIMIT $1"
 _DRIFT = """
 SELECT detail->'drift' FROM runs WHERE flow = 'reconcile' AND status IN ('completed', 'damaged')
@@ -243,6 +248,28 @@ def overrides(path: Path) -> tuple[OverrideRow, ...]:
 def cluster_aliases(path: Path) -> tuple[tuple[str, str], ...]:
     """Every former cluster id with the cluster that it means now."""
     return tuple(query(path, _CLUSTER_ALIASES).rows) if _has_table(path, "cluster_aliases") else ()
+
+
+def registry(path: Path) -> pa.Table:
+    """`OF_NAMES` of every id that was ever published, and of those that led to one.
+
+    Raises:
+        ValueError: a file of before, which has them as JSON, holds what is no registry.
+    """
+    if (told := meta(path).get(_REGISTRY_OF_BEFORE)) is None:
+        rows = query(path, _REGISTRY).table
+        return rows.rename_columns(OF_NAMES.names).cast(OF_NAMES)
+    from pipeline.records.bundle import Registry, parsed  # noqa: PLC0415  (pydantic, for files of before alone)
+
+    every = registered(parsed(told, Registry)).select(OF_NAMES.names)
+    return every.filter(pc.not_equal(every["state"], "cluster"))
+
+
+def registry_version(path: Path) -> str:
+    """The version of the registry of a bundle that the file is, or was, made into."""
+    told = meta(path)
+    before = told.get(_REGISTRY_OF_BEFORE)
+    return str(json.loads(before)["schema_version"] if before else told["registry_version"])
 
 
 def event_signatures(path: Path, signature_ids: Sequence[str]) -> list[tuple[str, str, str]]:

@@ -34,6 +34,7 @@ from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
 from pipeline.store.writing import (
     SHARDS,
+    bring_registry,
     files_of,
     insert_entries,
     insert_journal,
@@ -108,6 +109,7 @@ _ORDER = {
     "withheld": "cluster_id, claim_id",
     "search_terms": "term, entry_id",
     "search_sizes": "entry_id",
+    "registry": "entry_id",
     **dict.fromkeys(ENTRY_TABLES, "entry_id"),
     **dict.fromkeys(("assignments", "neighbours", "skipped", "aliases", "cluster_aliases", "meta"), "ALL"),
     "journal": "ordinal",
@@ -205,7 +207,7 @@ def _others_of(contents: Contents) -> dict[str, str]:
             for path in sorted(contents.skipped_files) if name == "skipped" else ():
                 digest.update(path.read_bytes() if path.exists() else b"")
             told[name] = digest.hexdigest()
-    return told
+    return told | ({"registry": contents.registry.digest} if contents.registry is not None else {})
 
 
 def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
@@ -240,6 +242,8 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Si
             _count_anew(connection)
             _bring_clusters(connection, contents)
             _bring_journal(connection, contents, told.journal, last.told.journal)
+            if told.others.get("registry") != last.told.others.get("registry"):
+                bring_registry(connection, contents)
             _bring_others(connection, contents, _differing(last.told, told))
             _bring_words(connection)
             signs = _signed_anew(last.signs, entries, came, querying.indexed_of(connection, _SIGNED_ANEW))

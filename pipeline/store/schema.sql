@@ -301,6 +301,15 @@ CREATE TABLE aliases ( -- Former names of entries
     alias VARCHAR, -- An id once published
     entry_id VARCHAR -- What it is called now
 );
+CREATE TABLE registry ( -- Every id that was ever published, and what it names now: ids are given once
+    entry_id VARCHAR, -- The id
+    state VARCHAR, -- standing; withdrawn (its evidence is gone); merged (its error is part of another, whose id it leads to); renamed
+    leads_to VARCHAR, -- What took its place, null where nothing did
+    cluster_id VARCHAR, -- The cluster that it was last given to, null of one that only leads to another
+    signature_id VARCHAR, -- Representative of that cluster: whichever holds it inherits the id
+    former_ids VARCHAR[], -- Other ids that its error had, which lead to it
+    own_id VARCHAR -- Its id where no row of overrides.toml renames it
+);
 CREATE TABLE cluster_aliases ( -- Former ids of clusters
     alias VARCHAR, -- An id that a cluster had
     cluster_id VARCHAR -- The cluster that has most of its signatures now

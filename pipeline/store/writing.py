@@ -14,6 +14,7 @@ from pipeline import packs
 from pipeline.lexicon import catalogues, glossary
 from pipeline.records.disk import literal
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.exported import OF_NAMES
 from pipeline.store import opening, querying
 from pipeline.store.contents import Contents, InColumns
 from pipeline.store.engine import staged, transaction
@@ -99,6 +100,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str
     insert_known(connection)
     insert_of_clusters(connection, contents)
     insert_journal(connection, contents)
+    bring_registry(connection, contents)
     insert_others(connection, contents)
     connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
     connection.execute(opening.sql("searched.sql"))
@@ -192,6 +194,19 @@ def insert_journal(connection: duckdb.DuckDBPyConnection, contents: Contents, *,
     """Nothing; the table `journal` has its rows as well, but for the first so many."""
     rows = [row("journal", one, ordinal=n) for n, one in enumerate(contents.journal[but:], but)]
     _insert(connection, "journal", rows)
+
+
+def bring_registry(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Nothing; the table `registry` has its rows of now: those that differ from the ones that it had go and come."""
+    if contents.registry is not None:
+        there = connection.sql("FROM registry").to_arrow_table().rename_columns(OF_NAMES.names).cast(OF_NAMES)
+        gone, come = contents.registry.against(there)
+        if len(gone):
+            connection.execute(
+                "DELETE FROM registry WHERE entry_id IN (SELECT unnest($1::VARCHAR[]))", [gone.to_pylist()]
+            )
+        if len(come):
+            _insert_arrow(connection, "registry", come)
 
 
 def insert_known(connection: duckdb.DuckDBPyConnection) -> None:

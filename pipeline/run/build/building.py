@@ -16,7 +16,7 @@ import duckdb
 
 from pipeline import cluster, distil, normalise, packs, raw, store
 from pipeline.records import ClaimKind, Skipped, disk, warm
-from pipeline.records.bundle import Registry
+from pipeline.records.bundle import BUNDLE_VERSION
 from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
@@ -51,6 +51,7 @@ from pipeline.run.build.mapping import (
 )
 from pipeline.run.build.places import Places
 from pipeline.run.build.planning import batches, plan
+from pipeline.run.build.registry import Registered
 from pipeline.run.home import forgetting, recording, translations
 from pipeline.store import noted
 from pipeline.translate.remembered import Accepted
@@ -155,6 +156,7 @@ def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool 
         raise holding.shrunk(layer.folder, f"{len(gone):,} documents of the last build are not there any more", gone)
     told = [*warnings, *holding.named("document lost:", gone)]
     damaged = drop_damaged(places.shards, partitions, seen)
+    places.registry.look(seen)
     list(results.kept_files(places.state, seen))  # who publishes says what is damaged; here what is whole is noted
     seen.write(places.seen)
     return Planned(partitions, damaged, told)
@@ -243,11 +245,12 @@ def publish(
     wanted = {partition.name for partition in partitions}
     used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
-    published, restored = places.registry.published()
     seen = Seen.read(places.seen)
+    published, restored = places.registry.published(seen)
     damaged = [file for file in _remembered(places, seen) if file.verdict != Verdict.OK]
     if is_gone := places.is_gone:
-        published = forgetting.without(published, is_gone)
+        changed, gone = forgetting.without(published.every(), is_gone)
+        published = published.with_those_of(changed, gone=gone)
     progress("cluster", 0, 1)
     added = _enriched(used, partitions, places, engines, progress)
     for paths in (*used, *added.files):  # DuckDB reads the files itself
@@ -282,7 +285,7 @@ class _Build:
         used: Sequence[shards.ShardPaths],
         partitions: Sequence[Partition],
         decided: cluster.Overrides,
-        published: Registry,
+        published: Registered,
         *,
         min_documents: int,
         run_id: str,
@@ -405,7 +408,7 @@ def _write(
     """By entry id the sha256 of its row in the database, which is in the place of the one before."""
     used, added = files
     rulings = reduce.rows(made.rulings)
-    registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
+    registry = made.registry.with_cluster_aliases(past.compared.aliases)
     journal = past.journal(made.journal, rulings, run_id=run_id)
     past.last.file.note(journal)
     if past.last.is_foreign:
@@ -424,7 +427,8 @@ def _write(
             withheld=made.withheld,
             skipped=(*made.skipped, *made.unsaid, *grouped.ignored),
             aliases=registry.aliases,
-            cluster_aliases=registry.cluster_aliases,
+            cluster_aliases=past.compared.aliases,
+            registry=registry,
             journal=journal.rows,
             overrides=rulings,
             runs=recording.rows(places.home),
@@ -432,7 +436,8 @@ def _write(
             meta={
                 "normaliser": packs.marked(normalise.NORMALISER_VERSION),
                 "packs": json.dumps(packs.active().told()),
-                "registry": registry.model_dump_json(),
+                "registry_version": BUNDLE_VERSION,
+                "registry_digest": registry.digest,
                 **journal.meta(),
             },
         ),

@@ -22,6 +22,7 @@ from pipeline.store import reading
 
 if TYPE_CHECKING:
     from pipeline.run.build.entries import Grouped
+    from pipeline.run.build.registry import Registered
     from pipeline.run.build.rows import Rows
 
 #: Rows of the map of moved events that a summary holds; the database has all of it in its journal.
@@ -183,14 +184,14 @@ def _key(row: store.OverrideRow) -> tuple[str, tuple[str, ...]]:
 class Past:
     """What a build replaces, and what its clusters are against it."""
 
-    published: Registry  # as the last bundle has it
+    published: Registered  # as the last bundle has it
     last: history.LastBuild
     moved: history.Moved
     compared: Comparison
     assigned: pa.Table  # the cluster of each signature, as `reading.ASSIGNED` has them
 
     @property
-    def registry(self) -> Registry:
+    def registry(self) -> Registered:
         """The ids published so far, with their errors as they are called now."""
         return self.moved.followed(self.last.followed(self.published))
 
@@ -217,7 +218,7 @@ class Past:
 def against(
     database: Path,
     last: history.LastBuild,
-    published: Registry,
+    published: Registered,
     rows: Rows,
     grouped: Grouped,
     *,

@@ -94,7 +94,8 @@ def _left(places: Places) -> str:
 def _exported(places: Places) -> str:
     # thousands of files: the manifest stands for them
     names = [name for name in leaves.BUNDLE_NAMES if name not in ("entries", leaves.FOLDER)]
-    return _digest([_database(places)], [places.shards.parent / "published.json", *map(places.curated.joinpath, names)])
+    copy = (places.shards.parent / name for name in ("published.json", "published"))
+    return _digest([_database(places)], [*copy, *map(places.curated.joinpath, names)])
 
 
 def _database(places: Places) -> str:

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from pipeline import cluster, distil, normalise, packs, store, validate
 from pipeline.cluster import proofs
 from pipeline.records import Claim, Cluster, Skipped, Template
-from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.run.build import concerned, grouping, ids, keyed, making, reduce, results, worded
 from pipeline.run.build.grouping import NOTHING, Clusters, Kept, KeptProofs
 from pipeline.run.build.keyed import Keyed
+from pipeline.run.build.registry import Registered
 from pipeline.run.build.results import RESULTS
 from pipeline.run.build.rows import TEMPLATES, Rows
 from pipeline.run.build.worded import GENERAL, WHOLE, Texts, Worded
@@ -61,7 +61,7 @@ class Made:
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
     unsaid: tuple[Skipped, ...]  # statements that are not passed on: of imports, and of what claims came to
-    registry: Registry
+    registry: Registered
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
     results: Keyed[results.Result]  # for the memory of the next build
@@ -118,7 +118,7 @@ class Means:
     progress: Progress = lambda _stage, _done, _total: None
 
 
-def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registry, min_documents: int) -> Made:
+def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registered, min_documents: int) -> Made:
     """The entries of the clusters of `rows`; `registry` holds the ids published before.
 
     Their words are read when somebody asks for them, as long as the folder of `means` is there.
@@ -135,7 +135,7 @@ def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registry, min_
     assigned = ids.assign(wanted, registry, rest.unchanged(clusters))
     rulings = _with_refused(rulings, enough, assigned)
     enough, broken = _worded(enough, rest, work, assigned)
-    foreign, refused = _imported(rows, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    foreign, refused = _imported(rows, taken=ids.Taken(set(), assigned.registry.is_of_entry))
     known = means.memory.results
     made = known.with_those_of(
         {one.cluster.cluster_id: one.result for one in (*sketches, *enough)}, gone=known.without(clusters.ids)
@@ -257,17 +257,19 @@ class _Rest:
     def unchanged(self, clusters: Clusters) -> ids.Unchanged:
         """Those that enough report, for who gives them ids."""
         some = self.table.filter(self._is_named()).select(["cluster_id", "domain", "page_slug"])
-        medoids = clusters.table["medoid"].take(pc.index_in(some["cluster_id"], value_set=clusters.ids))
+        medoids = keyed.whole(clusters.table["medoid"]).take(
+            keyed.whole(pc.index_in(some["cluster_id"], value_set=clusters.ids))
+        )
         paged = some.filter(pc.not_equal(some["page_slug"], "")).to_pylist()
         members = clusters.table["members"]
         return ids.Unchanged(
-            medoids=dict(zip(some["cluster_id"].to_pylist(), medoids.to_pylist(), strict=True)),
+            medoids=pa.Table.from_arrays([keyed.whole(some["cluster_id"]), medoids], schema=ids.MEDOIDS),
             page_ids={one["cluster_id"]: f"{one['domain']}/{one['page_slug']}" for one in paged},
             holders=lambda signatures: keyed.owners(clusters.table["cluster_id"], members, signatures),
             wanted=lambda standing: self._wanted(clusters, but=standing),
         )
 
-    def _wanted(self, clusters: Clusters, *, but: Iterable[str]) -> Iterator[ids.Wanted]:
+    def _wanted(self, clusters: Clusters, *, but: pa.ChunkedArray) -> Iterator[ids.Wanted]:
         """What those would like to be called that enough report, and that are none of some."""
         names = ("cluster_id", "domain", "slugs", "page_slug", "document_count")
         some = self.table.filter(self._is_named()).select(names)
@@ -289,8 +291,7 @@ class _Rest:
 
     def called_otherwise(self, assigned: ids.Assigned) -> list[str]:
         """The clusters whose entries have another id now."""
-        now = [assigned.ids.get(one, "") for one in self.table["cluster_id"].to_pylist()]
-        return self._ids(pc.not_equal(self.table["entry_id"], pa.array(now, pa.string())))
+        return self._ids(pc.not_equal(self.table["entry_id"], assigned.ids.column(self.table["cluster_id"])))
 
     def renamed(self, assigned: ids.Assigned, named_anew: frozenset[str]) -> set[str]:
         """The clusters whose entries say another id now: their own, a former one, or that of another entry."""
@@ -542,7 +543,7 @@ def _names(sketch: _Sketch, needed: results.Needed, assigned: ids.Assigned) -> d
     return {cluster_id: assigned.ids[cluster_id] for cluster_id in sorted(spoken) if cluster_id in assigned.ids}
 
 
-def _imported(rows: Rows, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+def _imported(rows: Rows, *, taken: ids.Taken) -> tuple[list[KnowledgeEntry], list[Skipped]]:
     """The entries that were made elsewhere, unproven, under a name that none of ours has."""
     accepted: list[KnowledgeEntry] = []
     lost: list[Skipped] = []

@@ -14,13 +14,13 @@ from pipeline import export as bundle
 from pipeline import store
 from pipeline.export import Passed, remote
 from pipeline.export.placing import Spare
-from pipeline.records.bundle import PackRecord, Registry
+from pipeline.records.bundle import PackRecord
 from pipeline.records.kept import Seen
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import itself
 from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.places import Places
-from pipeline.store import querying
+from pipeline.store import querying, reading
 
 
 def passed_before(path: Path) -> Passed:
@@ -52,14 +52,13 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
     with uncollected(), store.of_ours(places.database, note=places.state):
         rows = querying.Entries(places.database, note=places.state)
         facts = querying.facts(places.database)
-        registry = Registry.model_validate(json.loads(facts.meta["registry"]))
-        places.registry.check_successor(registry)
+        registry = places.registry.successor(seen)
         written = bundle.write_rows(
             places.curated,
             rows,
             facts=bundle.Facts(
                 normaliser=facts.meta["normaliser"],
-                registry=registry,
+                registry=registry.columns(version=reading.registry_version(places.database)),
                 sources=facts.sources,
                 ignored=facts.ignored,
                 texts=facts.texts,

@@ -34,17 +34,20 @@ import pyarrow as pa
 from pipeline import store
 from pipeline.lexicon.repositories import current_key
 from pipeline.records import chained, kept
-from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run.build import keyed
 from pipeline.run.home import forgetting
 from pipeline.store import noted, reading
 
 if TYPE_CHECKING:
+    from pipeline.records.bundle import Named
+    from pipeline.run.build.registry import Registered
     from pipeline.run.build.rows import Rows
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"
+#: A sha256 of the whole registry.
+_DIGITS_OF_BEFORE = 64
 #: Notes on one line of the journal's file: damage to a line costs no more than these.
 _ROWS_A_LINE = 64
 
@@ -65,7 +68,7 @@ class Journal:
     def continued(
         self,
         notes: Sequence[store.JournalRow],
-        registry: Registry,
+        registry: Registered,
         *,
         about_clusters: Sequence[store.JournalRow] = (),
         run_id: str = "",
@@ -74,9 +77,9 @@ class Journal:
         notes, about_clusters = (
             [replace(row, run_id=run_id or None) for row in rows] for rows in (notes, about_clusters)
         )
-        now = hashlib.sha256(registry.model_dump_json().encode()).hexdigest()
+        now = registry.digest
         rows, base = self.rows, len(self.rows)
-        if self.before == now:
+        if self.before in (now, *([_digest_of_before(registry)] if len(self.before) == _DIGITS_OF_BEFORE else ())):
             base = self.base
             rows = rows.first(base).then(row for row in rows[base:] if row.subject_id.startswith(_CLUSTER))
         if not notes:
@@ -86,6 +89,11 @@ class Journal:
     def meta(self) -> dict[str, str]:
         """For the table `meta`, from which `journal_of` reads it back."""
         return {"journal_base": str(self.base), "journal_registry": self.before}
+
+
+def _digest_of_before(registry: Registered) -> str:
+    """What an errmine of before, which read it whole, told a registry by."""
+    return hashlib.sha256(registry.record().model_dump_json().encode()).hexdigest()
 
 
 def journal_of(rows: chained.Rows[store.JournalRow], meta: Mapping[str, str]) -> Journal:
@@ -316,37 +324,30 @@ class LastBuild:
     is_foreign: bool = False  # the database is another home's
     file: JournalFile = JournalFile(Path())
 
-    def followed(self, registry: Registry) -> Registry:
+    def followed(self, registry: Registered) -> Registered:
         """`registry` with the errors that its ids name as the last build called them, where that was not exported.
 
         A build that read events anew knows what the clusters of the bundle became; who follows it knows its clusters.
         """
         aliases = dict(self.cluster_aliases)
-        every = [error for ids in (registry.ids, registry.merged) for error in ids.values()] if aliases else []
-        moved = [error for error in every if error.cluster_id in aliases]
-        if not moved:
+        asked = registry.rows(["cluster_id", "medoid"])
+        asked = asked.filter(pa.array(keyed.is_in(asked["cluster_id"], aliases)))
+        if not len(asked):
             return registry
-        known = set(self._rows("signature_id", {error.medoid for error in moved})["signature_id"].to_pylist())
-        rows = self._rows("cluster_id", {aliases[error.cluster_id] for error in moved})
+        known = set(self._rows("signature_id", asked["medoid"])["signature_id"].to_pylist())
+        rows = self._rows("cluster_id", {aliases[one] for one in asked["cluster_id"].to_pylist()})
         some: dict[str, str] = {}
         for signature_id, cluster_id in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             some[cluster_id] = min(signature_id, some.get(cluster_id, signature_id))
-        gone = frozenset(registry.withdrawn)
 
-        def anew(ids: Mapping[str, Published]) -> dict[str, Published]:
-            found = dict(ids)
-            for name, error in ids.items():
-                if (
-                    name not in gone
-                    and error.medoid not in known
-                    and (heir := some.get(aliases.get(error.cluster_id, "")))
-                ):
-                    found[name] = error.model_copy(update={"medoid": heir})
-            return found
+        def heir(error: Named) -> str | None:
+            if error.state == "withdrawn" or error.medoid in known:
+                return None
+            return some.get(aliases.get(error.cluster_id or "", ""))
 
-        return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
+        return registry.with_medoids("cluster_id", aliases, heir)
 
-    def _rows(self, name: str, values: Iterable[str]) -> pa.Table:
+    def _rows(self, name: str, values: Iterable[str] | pa.ChunkedArray) -> pa.Table:
         """The signatures with their clusters that have one of some values in a column."""
         return self.assigned.filter(pa.array(keyed.is_in(self.assigned[name], values)))
 
@@ -477,19 +478,10 @@ class Moved:
             found[old] = min(found.get(old, (1, "")), (-count, new))
         return {old: new for old, (_, new) in found.items()}
 
-    def followed(self, registry: Registry) -> Registry:
+    def followed(self, registry: Registered) -> Registered:
         """`registry` with the errors that its ids name as they are called now."""
         heir = self.heir()
-
-        def anew(ids: Mapping[str, Published]) -> dict[str, Published]:
-            return {
-                name: error.model_copy(update={"medoid": heir.get(error.medoid, error.medoid)})
-                for name, error in ids.items()
-            }
-
-        if not heir:
-            return registry
-        return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
+        return registry.with_medoids("medoid", heir, lambda error: heir.get(error.medoid or "")) if heir else registry
 
 
 def moved(

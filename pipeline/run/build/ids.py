@@ -1,28 +1,22 @@
-"""Ids of entries: `domain/slug`, given once. Who held an id is in the registry; merges leave aliases.
-
-The registry is the one thing of a bundle that raw does not hold. So it is kept twice: as registry.json, which the
-manifest names, and beside the shards by the export that wrote it; the database has it as the last build left it.
-"""
+"""Ids of entries: `domain/slug`, given once. Who held an id is in the registry; merges leave aliases."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import export as bundle
-from pipeline import store
-from pipeline.records import kept, leaves
-from pipeline.records.bundle import BUNDLE_VERSION, Published, Registry, parsed
-from pipeline.records.errors import ExportError, StoreError
-from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
-from pipeline.records.leaves import Opened
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.records.bundle import BUNDLE_VERSION, Published, Registry, named, registry_of
+from pipeline.run.build import keyed
+from pipeline.run.build.registry import Registered
 
 if TYPE_CHECKING:
     from pipeline.run.build import changes
@@ -50,13 +44,49 @@ class Wanted:
     set_aside: tuple[str, ...] = ()  # signatures of the cluster that people ignore: ids given for them stay with it
 
 
+#: Clusters and what stands beside each: their ids, or their representatives.
+_IDS = pa.schema([("cluster_id", pa.string()), ("entry_id", pa.string())])
+MEDOIDS = pa.schema([("cluster_id", pa.string()), ("medoid", pa.string())])
+
+
+class Ids(Mapping[str, str]):
+    """By cluster its id: those that are given now, and in columns those that stand."""
+
+    def __init__(self, given: Mapping[str, str], standing: pa.Table) -> None:
+        """Of `standing` as `_IDS` has them."""
+        self._given, self._standing = given, standing
+
+    def __getitem__(self, cluster_id: str) -> str:
+        if cluster_id in self._given:
+            return self._given[cluster_id]
+        at = pc.index(self._standing["cluster_id"], cluster_id).as_py()
+        if at < 0:
+            raise KeyError(cluster_id)
+        return str(self._standing["entry_id"][at].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._given, self._standing["cluster_id"].to_pylist())
+
+    def __len__(self) -> int:
+        return len(self._given) + len(self._standing)
+
+    def column(self, clusters: pa.ChunkedArray) -> pa.Array:
+        """The ids of some clusters, "" of one that has none."""
+        standing = keyed.whole(self._standing["cluster_id"])
+        found = keyed.whole(self._standing["entry_id"]).take(pc.index_in(keyed.whole(clusters), value_set=standing))
+        others = keyed.whole(clusters).filter(pc.is_null(found)).to_pylist()
+        given = pa.array([self._given.get(one, "") for one in others], pa.string())
+        return pc.replace_with_mask(found, pc.is_null(found), given)
+
+
 @dataclass(frozen=True)
 class Assigned:
     """The id of every cluster, and the registry that the next export needs."""
 
-    ids: Mapping[str, str]  # cluster id -> entry id
-    registry: Registry
+    ids: Ids  # cluster id -> entry id
+    registry: Registered
     journal: tuple[changes.JournalNote, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)  # former id -> id
 
     def aliases_of(self, entry_id: str) -> list[str]:
         """Former ids that lead to `entry_id`, sorted."""
@@ -69,7 +99,7 @@ class Assigned:
     @cached_property
     def _former(self) -> Mapping[str, Sequence[str]]:
         former: dict[str, list[str]] = defaultdict(list)
-        for old, new in self.registry.aliases.items():
+        for old, new in self.aliases.items():
             former[new].append(old)
         return former
 
@@ -78,28 +108,60 @@ class Assigned:
 class Unchanged:
     """Clusters that are to be published, and of which nobody says anything anew; people named none of them."""
 
-    medoids: Mapping[str, str]  # cluster id -> representative
+    medoids: pa.Table  # `MEDOIDS`: of each the representative
     page_ids: Mapping[str, str]  # cluster id -> the whole id that its official page gives it, where it has one
     holders: Callable[[Collection[str]], Collection[str]]  # of some signatures the clusters that hold them now
-    wanted: Callable[[Collection[str]], Iterable[Wanted]]  # what those want that are none of some
+    wanted: Callable[[pa.ChunkedArray], Iterable[Wanted]]  # what those want that are none of some
 
 
 #: Every cluster is told of anew.
-NONE_UNCHANGED = Unchanged({}, {}, lambda _signatures: (), lambda _clusters: ())
+NONE_UNCHANGED = Unchanged(MEDOIDS.empty_table(), {}, lambda _signatures: (), lambda _clusters: ())
 
 
-def assign(wanted: Iterable[Wanted], registry: Registry, rest: Unchanged = NONE_UNCHANGED) -> Assigned:
+@dataclass(slots=True)
+class Taken:
+    """Names, to which others may come, and those that somebody else knows."""
+
+    names: set[str]
+    beside: Callable[[str], bool]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names or self.beside(str(name))
+
+    def add(self, *names: str) -> None:
+        """Nothing; these are among them."""
+        self.names.update(names)
+
+
+def assign(wanted: Iterable[Wanted], registry: Registered, rest: Unchanged = NONE_UNCHANGED) -> Assigned:
     """The ids of `wanted` and of the `rest`: those they were published under, else new ones that nobody ever had.
 
     Two things move a published id, and leave an alias: the name that an official page or people give. Who takes a name
-    back has the id back that the entry had without it.
+    back has the id back that the entry had without it. Of ids that stand as they are no record is made.
     """
-    standing = _standing(rest, registry)
-    ordered = sorted(chain(wanted, rest.wanted(standing)), key=lambda want: (-want.weight, want.cluster_id))
-    heirs = _heirs(ordered, _but(standing, registry), registry)
+    standing, others = _standing(rest, registry)
+    known, of_few = registry.several(others), {*others}
+    few = registry_of(known[name] for name in others)
+    ordered = sorted(chain(wanted, rest.wanted(standing["cluster_id"])), key=lambda one: (-one.weight, one.cluster_id))
+
+    def stands(name: str) -> bool:
+        return name not in of_few and name in registry
+
+    given, after, notes = _assigned(ordered, few, stands)
+    made = registry.with_those_of({one.name: one for one in named(after)}, gone=others)
+    return Assigned(Ids(given, standing), made, notes, after.aliases)
+
+
+def _assigned(
+    ordered: Sequence[Wanted], registry: Registry, stands: Callable[[str], bool]
+) -> tuple[dict[str, str], Registry, tuple[changes.JournalNote, ...]]:
+    """(by cluster its id, the registry after that, what happened to ids): of all names but those of which it `stands`
+    who has them.
+    """
+    heirs = _heirs(ordered, {**registry.merged, **registry.ids}.items(), registry)
     before = {cluster_id: claims[0] for cluster_id, claims in heirs.items()}
-    before |= _new_ids([want for want in ordered if want.cluster_id not in before], _taken(registry))
-    own, ids = _chosen(ordered, heirs, before, registry, given={*standing.values(), *before.values()})
+    before |= _new_ids([one for one in ordered if one.cluster_id not in before], Taken(_taken(registry), stands))
+    own, ids = _chosen(ordered, heirs, before, registry, stands=stands)
     renamed = {before[one]: ids[one] for one in ids if before[one] != ids[one]}
     merged = {old: ids[cluster_id] for cluster_id, claims in heirs.items() for old in claims[1:]}
     shared = {cluster_id for cluster_id, claims in heirs.items() if len(claims) > 1}
@@ -107,66 +169,69 @@ def assign(wanted: Iterable[Wanted], registry: Registry, rest: Unchanged = NONE_
         ids[want.cluster_id]: _published(want, before, own, ids, registry=registry, is_shared=want.cluster_id in shared)
         for want in ordered
     }
-    held = {*standing.values(), *(entry_id for claims in heirs.values() for entry_id in claims)}
+    held = {entry_id for claims in heirs.values() for entry_id in claims}
     withdrawn = sorted({*registry.withdrawn, *(registry.ids.keys() - held)} - {*held, *published})
-    gone = {name: registry.ids[name] for name in withdrawn if name in registry.ids}
-    living = {**{one: registry.ids[one] for one in standing.values()}, **gone, **published}
+    living = {**{name: registry.ids[name] for name in withdrawn if name in registry.ids}, **published}
     known = {old: registry.ids.get(old) or registry.merged[old] for old in sorted({*registry.merged, *merged})}
     former = {old: was for old, was in known.items() if old not in living}
+    moved = {**renamed, **merged}
     after = registry.model_copy(
         update={
             "ids": dict(sorted(living.items())),
             "merged": former,
-            "aliases": _aliases(
-                registry, living, told={**gone, **published}, former=former, moved={**renamed, **merged}
-            ),
+            "aliases": _aliases(registry, Taken({*living}, stands), told=living, former=former, moved=moved),
             "withdrawn": withdrawn,
             "schema_version": BUNDLE_VERSION,
         }
     )
     reasons = {ids[want.cluster_id]: _why_renamed(want, ids[want.cluster_id]) for want in ordered}
     renames = {old: new for old, new in renamed.items() if old in held}
-    from pipeline.run.build import changes  # noqa: PLC0415  (an export reads the registry, and compares nothing)
+    from pipeline.run.build import changes  # noqa: PLC0415  (who asks for ids alone compares nothing)
 
-    return Assigned(
-        {**standing, **ids},
-        after,
-        tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons)),
-    )
+    return ids, after, tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons))
 
 
-def _standing(rest: Unchanged, registry: Registry) -> dict[str, str]:
-    """Cluster -> id, of those of the rest that keep theirs whatever others want.
+def _standing(rest: Unchanged, registry: Registered) -> tuple[pa.Table, list[str]]:
+    """(`_IDS` of those of the rest that keep theirs whatever others want, the names that are none of these ids).
 
     The registry has one id for such an error, which it always had, with this cluster and representative, and no other
     error that the registry names is of the cluster now.
     """
-    if not rest.medoids:
-        return {}
-    plain = {was.cluster_id: entry_id for entry_id, was in registry.ids.items() if _keeps(entry_id, was, rest)}
-    claimed = _claimed([was for _, was in _but(plain, registry)], rest)
-    return {cluster_id: entry_id for cluster_id, entry_id in plain.items() if cluster_id not in claimed}
+    rows = registry.of_names().combine_chunks()
+    is_plain = np.logical_and.reduce(list(_rules(rows, rest).values()))
+    counts = pc.value_counts(keyed.whole(rows["cluster_id"].filter(pa.array(is_plain))))
+    several = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    is_plain &= ~keyed.is_in(rows["cluster_id"], several)
+    is_plain &= ~keyed.is_in(rows["cluster_id"], _claimed(rows.filter(pa.array(~is_plain)), rest))
+    found = rows.filter(pa.array(is_plain)).select(["cluster_id", "name"]).rename_columns(_IDS.names)
+    return found, rows["name"].filter(pa.array(~is_plain)).to_pylist()
 
 
-def _keeps(entry_id: str, was: Published, rest: Unchanged) -> bool:
-    """Whether an id is the only one that its error ever had, which is as it was, and no page gives it another."""
-    return (
-        rest.medoids.get(was.cluster_id) == was.medoid
-        and was.own_id == entry_id
-        and not was.renamed_from
-        and rest.page_ids.get(was.cluster_id, entry_id) == entry_id
-    )
+def _rules(rows: pa.Table, rest: Unchanged) -> dict[str, keyed.Mask]:
+    """Which ids are the only one that their error ever had, which is as it was, and no page gives it another; by the
+    rule that says so.
+    """
+    clusters = keyed.whole(rows["cluster_id"])
+    at = pc.index_in(clusters, value_set=keyed.whole(rest.medoids["cluster_id"]))
+    same = pc.equal(keyed.whole(rows["medoid"]), keyed.whole(rest.medoids["medoid"]).take(at))
+    is_paged = keyed.is_in(clusters, rest.page_ids)
+    has_page = ~is_paged
+    for place in np.flatnonzero(is_paged).tolist():
+        has_page[place] = rest.page_ids[clusters[place].as_py()] == rows["name"][place].as_py()
+    return {
+        "standing": keyed.numbers(pc.and_(pc.equal(rows["state"], "standing"), pc.is_null(rows["leads_to"]))),
+        "unchanged": keyed.numbers(pc.is_valid(at)),
+        "representative": keyed.numbers(pc.fill_null(same, fill_value=False)),
+        "own id": keyed.numbers(pc.fill_null(pc.equal(rows["own_id"], rows["name"]), fill_value=False)),
+        "former ids": keyed.numbers(pc.equal(pc.list_value_length(rows["renamed_from"]), 0)),
+        "page": has_page,
+    }
 
 
-def _claimed(others: Sequence[Published], rest: Unchanged) -> set[str]:
+def _claimed(others: pa.Table, rest: Unchanged) -> set[str]:
     """The clusters to which other errors may belong now."""
-    return {was.cluster_id for was in others}.union(rest.holders({was.medoid for was in others}))
-
-
-def _but(standing: Mapping[str, str], registry: Registry) -> list[tuple[str, Published]]:
-    """The ids of the registry that stand for none of some clusters, with their errors."""
-    every = {**registry.merged, **registry.ids} if registry.merged else registry.ids
-    return [(entry_id, was) for entry_id, was in every.items() if standing.get(was.cluster_id) != entry_id]
+    clusters, medoids = ({*others[name].drop_null().to_pylist()} for name in ("cluster_id", "medoid"))
+    return clusters.union(rest.holders(medoids) if len(rest.medoids) else ())
 
 
 def _heirs(
@@ -198,7 +263,7 @@ def _taken(registry: Registry) -> set[str]:
     return {*registry.ids, *registry.aliases, *registry.withdrawn, *registry.merged, *reserved}
 
 
-def _new_ids(newcomers: Sequence[Wanted], taken: set[str]) -> dict[str, str]:
+def _new_ids(newcomers: Sequence[Wanted], taken: Taken) -> dict[str, str]:
     ids: dict[str, str] = {}
     for want in sorted(newcomers, key=lambda want: not want.page_id):
         names = [f"{want.domain}/{slug_form(slug)}" for slug in (want.slug, *want.longer_slugs)]
@@ -218,12 +283,12 @@ def _chosen(
     before: Mapping[str, str],
     registry: Registry,
     *,
-    given: set[str],
+    stands: Callable[[str], bool],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """(the id of every cluster where no row of overrides.toml names it, the id that it gets); no two are equal, and
-    none is one of those that are `given` already.
+    none is one that `stands`.
     """
-    taken = {*_taken(registry), *before.values()}
+    taken, given = Taken({*_taken(registry), *before.values()}, stands), Taken({*before.values()}, stands)
     own: dict[str, str] = {}
     ids: dict[str, str] = {}
     for want in ordered:
@@ -238,9 +303,8 @@ def _chosen(
         named = f"{own[want.cluster_id].partition('/')[0]}/{want.name}" if want.name else ""
         is_free = named and (named in had or named not in taken)
         ids[want.cluster_id] = named if is_free else own[want.cluster_id]
-        new = {own[want.cluster_id], ids[want.cluster_id]}
-        given |= new
-        taken |= new
+        for names in (given, taken):
+            names.add(own[want.cluster_id], ids[want.cluster_id])
     return own, ids
 
 
@@ -301,7 +365,7 @@ def _why_renamed(want: Wanted, entry_id: str) -> str:
 
 def _aliases(
     registry: Registry,
-    living: Collection[str],
+    living: Container[str],
     *,
     told: Mapping[str, Published],
     former: Mapping[str, Published],
@@ -321,174 +385,3 @@ def slug_form(words: str) -> str:
     if len(slug) > _SLUG_CHARACTERS:
         slug = slug[: _SLUG_CHARACTERS + 1].rpartition("-")[0][:_SLUG_CHARACTERS] or slug[:_SLUG_CHARACTERS]
     return slug.strip("-._") or "unnamed"
-
-
-# ---------------------------------------------------------------- the registry of the last bundle
-
-#: The parts of a registry that name entries: of now, of before, of errors that are gone, of errors that were merged.
-_NAMED = ("ids", "aliases", "withdrawn", "merged")
-_CURE = "`errmine build` restores it from a copy, or says what to do."
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Where the registry of a home is kept."""
-
-    curated: Path
-    copy: Path  # by the last export
-    database: Path
-    is_gone: Callable[[str], bool] | None  # of ids that went with a forgotten thread, and are to be nowhere
-
-    @property
-    def path(self) -> Path:
-        """Of registry.json; a bundle of several leaves has one in each."""
-        return self.curated / bundle.REGISTRY
-
-    def published(self) -> tuple[Registry, tuple[KeptFile, ...]]:
-        """The ids published so far, none where there is no bundle yet; and what of the registry was restored for it.
-
-        Raises:
-            ExportError: what is there is not what was published, and no copy is.
-        """
-        try:
-            listing = kept.Listing.of_bundle(self.curated)
-        except Damaged as error:
-            return self._without_manifest(error)
-        prefixes = leaves.prefixes(listing.sums) or [""]
-        bodies: dict[str, bytes] = {}
-        damaged: list[Damaged] = []
-        for path in (leaves.path(prefix, bundle.REGISTRY) for prefix in prefixes):
-            try:
-                bodies[path] = listing.read(path)
-            except Damaged as error:
-                damaged.append(error)
-        if damaged:
-            return self._restored(listing, prefixes, damaged)
-        registry = self._parsed(bodies)
-        self._check_whole(registry)
-        return registry, ()
-
-    def _restored(
-        self, listing: kept.Listing, prefixes: Sequence[str], damaged: Sequence[Damaged]
-    ) -> tuple[Registry, tuple[KeptFile, ...]]:
-        """The registry of the copy that the list means, with the files that were written anew of it."""
-        for copy in self._copies():
-            bodies = _files(copy, prefixes)
-            if all(kept.sha256(body) == listing.sums.get(path) for path, body in bodies.items()):
-                for path in (str(one.path.relative_to(self.curated)) for one in damaged):
-                    kept.write(self.curated / path, bodies[path])
-                return copy, tuple(KeptFile(one.path, KeptKind.REGISTRY, one.verdict, _CURE) for one in damaged)
-        raise self._refused(str(damaged[0]), damaged[0].path) from damaged[0]
-
-    def keep(self, registry: Registry) -> None:
-        """Nothing; the copy is that of the bundle that was just written."""
-        try:
-            kept.write(self.copy, kept.sealed_json({"registry": registry.model_dump_json()}))
-        except OSError as error:
-            raise ExportError(f"cannot write {self.copy}: {error.strerror or error}", path=self.copy) from error
-
-    def check_successor(self, registry: Registry) -> None:
-        """Nothing; every id that was ever published is in `registry`, which is about to be.
-
-        Raises:
-            ExportError: some are not: the database is older than the bundle that it would replace.
-        """
-        published = {*self._listed(), *self._copied()}
-        if lost := self._lost(published, registry):
-            raise ExportError(
-                f"{self.database} does not know {len(lost):,} ids that were published, such as {', '.join(lost[:3])}",
-                path=self.database,
-                hint="It is older than the bundle: run `errmine build`, then `errmine export`.",
-            )
-
-    def kept_files(self) -> Iterator[KeptFile]:
-        """The copy, with what a look at it says; registry.json is among the files of the bundle."""
-        if self.copy.exists():
-            verdict = Verdict.OK if self._own_copy() else Verdict.DAMAGED
-            yield KeptFile(self.copy, KeptKind.REGISTRY, verdict, "`errmine export` makes it anew.")
-
-    def _without_manifest(self, missing: Damaged) -> tuple[Registry, tuple[KeptFile, ...]]:
-        """The manifest is missing or damaged: what it would say, the copies have to."""
-        copies = list(self._copies())
-        manifest = KeptFile(missing.path, KeptKind.BUNDLE, missing.verdict, "`errmine export` makes the bundle anew.")
-        there = [self.path, *sorted(self.curated.glob(leaves.path("*", bundle.REGISTRY)))]
-        bodies = {str(path.relative_to(self.curated)): path.read_bytes() for path in there if path.is_file()}
-        if not bodies:
-            own = self._own_copy()
-            if own is None and missing.verdict == Verdict.MISSING:
-                return Registry(), ()  # nothing was ever exported here
-            if (found := own or next(iter(copies), None)) is None:
-                raise self._refused("it is missing, and the manifest is damaged")
-            return found, (manifest, KeptFile(self.path, KeptKind.REGISTRY, Verdict.MISSING, _CURE))
-        prefixes = leaves.prefixes(bodies)
-        is_known = any(_files(copy, prefixes) == bodies for copy in copies)
-        if not is_known and (copies or missing.verdict == Verdict.DAMAGED):
-            raise self._refused("no manifest says what it has to be, and no copy is the same")
-        return self._parsed(bodies), (manifest,)
-
-    def _check_whole(self, registry: Registry) -> None:
-        """Nothing, or an error: a bundle took the place of the last one that knows less than it did."""
-        own = self._own_copy()
-        if own is not None and (lost := self._lost(_known(own), registry)):
-            raise ExportError(
-                f"{self.path} does not know {len(lost):,} ids that this home published, such as {', '.join(lost[:3])}",
-                path=self.path,
-                hint=f"`errmine export` puts the newer bundle back; to go on from this one, delete {self.copy}.",
-            )
-
-    def _lost(self, published: Iterable[str], registry: Registry) -> list[str]:
-        return sorted(name for name in {*published} - _known(registry) if not (self.is_gone and self.is_gone(name)))
-
-    def _copies(self) -> Iterator[Registry]:
-        """What the registry was, or is to be, as far as copies tell."""
-        if own := self._own_copy():
-            yield own
-        try:
-            yield parsed(store.meta(self.database)["registry"], Registry)
-        except (StoreError, KeyError, ValueError):
-            return
-
-    def _own_copy(self) -> Registry | None:
-        try:
-            return parsed(str(kept.unsealed_json(self.copy)["registry"]), Registry)
-        except (Damaged, KeyError):
-            return None
-        except ValueError as error:
-            raise self._refused(str(error)) from error
-
-    def _copied(self) -> set[str]:
-        """The names in the copy; no record is made of any."""
-        try:
-            told = json.loads(str(kept.unsealed_json(self.copy)["registry"]))
-            return {name for part in _NAMED for name in told.get(part, ())}
-        except (Damaged, KeyError):
-            return set()
-        except (AttributeError, TypeError, ValueError) as error:
-            raise self._refused(str(error)) from error
-
-    def _listed(self) -> set[str]:
-        """The ids of the entries that the bundle has, as far as it can be read."""
-        try:
-            return Opened.of(self.curated).published()
-        except (Damaged, ValueError, KeyError, TypeError):
-            return set()
-
-    def _parsed(self, bodies: Mapping[str, bytes]) -> Registry:
-        return bundle.registry_of((self.curated / path, body) for path, body in bodies.items())
-
-    def _refused(self, reason: str, path: Path | None = None) -> ExportError:
-        return ExportError(
-            f"cannot read {path or self.path}: {reason}",
-            path=path or self.path,
-            hint="`errmine export` makes the bundle anew from the database; else restore it from a backup.",
-        )
-
-
-def _files(registry: Registry, prefixes: Sequence[str]) -> dict[str, bytes]:
-    """Path -> bytes of the files in which a bundle of these leaves has a registry."""
-    texts = bundle.registry_texts(registry, prefixes)
-    return {leaves.path(prefix, bundle.REGISTRY): text.encode() for prefix, text in texts.items()}
-
-
-def _known(registry: Registry) -> set[str]:
-    return {name for part in _NAMED for name in getattr(registry, part)}

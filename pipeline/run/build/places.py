@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.run.build import ids
+    from pipeline.run.build import registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,12 @@ class Places:
         return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
 
     @property
-    def registry(self) -> ids.Kept:
+    def registry(self) -> registry.Kept:
         """Where the ids that were published are kept."""
-        from pipeline.run.build import ids  # noqa: PLC0415  (see the module)
+        from pipeline.run.build import registry  # noqa: PLC0415  (see the module)
 
-        return ids.Kept(self.curated, self.shards.parent / "published.json", self.database, self.is_gone)
+        copy, forgotten = self.shards.parent / "published.json", self.raw / "forgotten"
+        return registry.Kept(self.curated, copy, self.database, self.is_gone, forgotten)
 
     @property
     def current(self) -> Path:

@@ -14,7 +14,7 @@ from pipeline.run.build.places import Places
 
 #: In `.errmine/`, what a build reads that no build makes anew, or whose making is not what is verified.
 _READ = ("journal.jsonl", "published.json", "translations.json", "runs.jsonl")
-_LINKED = ("answers",)
+_LINKED = ("answers", "published")
 _CURE = "What is kept of the last build said otherwise than raw: delete .errmine/state and .errmine/shards, and build."
 
 

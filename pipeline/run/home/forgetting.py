@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from functools import cache
@@ -20,8 +20,9 @@ from pipeline import export as bundle
 from pipeline import raw, store
 from pipeline.providers import PROVIDERS
 from pipeline.records import chained, shelf_of
-from pipeline.records.bundle import Published, Registry
+from pipeline.records.bundle import Named, registry_of
 from pipeline.records.errors import ConfigError, ExportError, StoreError
+from pipeline.records.exported import names_in
 from pipeline.run.home import recording, translations
 from pipeline.store import reading
 
@@ -67,27 +68,23 @@ def gone(raw_path: Path) -> Callable[[str], bool]:
     return cache(raw.RawLayer(raw_path).has_forgotten)
 
 
-def without(registry: Registry, is_gone: Callable[[str], bool]) -> Registry:
-    """`registry` without the ids that are forgotten: not as ids, nor as former ones, nor as where they lead."""
-
-    def living(ids: Mapping[str, Published]) -> dict[str, Published]:
-        return {name: _named(error, is_gone) for name, error in ids.items() if not is_gone(name)}
-
-    aliases = {old: new for old, new in registry.aliases.items() if not (is_gone(old) or is_gone(new))}
-    return registry.model_copy(
-        update={
-            "ids": living(registry.ids),
-            "merged": living(registry.merged),
-            "aliases": aliases,
-            "withdrawn": [name for name in registry.withdrawn if not is_gone(name)],
-        }
-    )
-
-
-def _named(error: Published, is_gone: Callable[[str], bool]) -> Published:
-    former = [name for name in error.renamed_from if not is_gone(name)]
-    own = None if error.own_id and is_gone(error.own_id) else error.own_id
-    return error.model_copy(update={"renamed_from": former, "own_id": own})
+def without(rows: Iterable[Named], is_gone: Callable[[str], bool]) -> tuple[dict[str, Named], list[str]]:
+    """(the rows that change, the names that go) of a registry without the ids that are forgotten: they are there not
+    as ids, nor as former ones, nor as where those lead.
+    """
+    changed, gone = {}, []
+    for row in rows:
+        if row.state == "cluster":
+            continue
+        leads_to = None if row.leads_to and is_gone(row.leads_to) else row.leads_to
+        if is_gone(row.name) or (row.state == "renamed" and leads_to is None):
+            gone.append(row.name)
+            continue
+        former = [name for name in row.renamed_from if not is_gone(name)]
+        own = None if row.own_id and is_gone(row.own_id) else row.own_id
+        if (leads_to, len(former), own) != (row.leads_to, len(row.renamed_from), row.own_id):
+            changed[row.name] = Named.of(row.name, row.state, leads_to, row.cluster_id, row.medoid, former, own)
+    return changed, gone
 
 
 def _names(database: Path, curated: Path, is_gone: Callable[[str], bool]) -> set[str]:
@@ -98,7 +95,7 @@ def _names(database: Path, curated: Path, is_gone: Callable[[str], bool]) -> set
     shown: Mapping[str, frozenset[str]] = {}
     if database.exists():
         with suppress(StoreError), store.held(database):  # one that is broken is made anew, with nothing of the thread
-            registries.append(Registry.model_validate_json(store.meta(database).get("registry", "{}")))
+            registries.append(registry_of(names_in(reading.registry(database))))
             shown = reading.documents_of_names(database)
     names: set[str] = set()
     for registry in registries:
@@ -151,13 +148,13 @@ def _may_hold_forgotten(database: Path, layer: raw.RawLayer) -> bool:
     try:
         with store.held(database):
             documents, notes = reading.document_pages(database), reading.journal(database)
-            registry = Registry.model_validate_json(store.meta(database).get("registry", "{}"))
+            names = names_in(reading.registry(database))
     except (StoreError, ConfigError, ValueError):
         return True
     return (
         any(map(layer.is_forgotten, documents))
         or any(nameless(row, layer.has_forgotten) != row for row in notes)
-        or without(registry, layer.has_forgotten) != registry
+        or any(without(names, layer.has_forgotten))
     )
 
 
