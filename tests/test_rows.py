@@ -13,6 +13,7 @@ import pytest
 
 from pipeline import cluster
 from pipeline.ask import template_of
+from pipeline.cluster import proofs
 from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.run import shards
 from pipeline.run.build import entries, making, narrow, reduce, results, worded
@@ -203,6 +204,34 @@ def test_of_shards_that_are_there_still_no_file_is_read_and_what_changed_is_told
         kept = rows.kept
     many = kept.with_those_of([f"more {number}" for number in range(2)], narrow.EMPTY, kept.used)
     assert [len(one.shards) for one in many.segments] == [3]  # what nobody has any more is gone
+
+
+def test_the_index_of_words_finds_what_reading_all_events_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over segments of several rounds, of whose shards some are gone; also where all words have few numbers."""
+    monkeypatch.setattr(narrow, "_number", lambda word: len(word) % 5)
+    world, last = histories.World(5), narrow.Kept()
+    for step in range(10):
+        world.step()
+        with opened(histories.sharded(world, tmp_path / str(step)), spill=tmp_path / "spill", last=last) as rows:
+            last = rows.kept
+            events = [
+                (owner, text)
+                for owner, text, _ in zip(
+                    *(column.to_pylist() for column in rows.words_of_events().columns), strict=True
+                )
+            ]
+            for owner, text in events[:20]:
+                words = frozenset(sorted(proofs.words_of(text))[:3])
+                but = frozenset({owner} if owner else ())
+                for some in (frozenset[str](), but):
+                    wanted = [
+                        one for one in events if one[0] and one[0] not in some and words <= proofs.words_of(one[1])
+                    ]
+                    assert sorted(rows.holding(words, some)) == sorted(wanted)
+    assert any(len(one.shards) for one in last.segments)
+    assert not list(rows.holding(frozenset({"nobody", "said"}), frozenset()))
 
 
 def test_messages_of_documents_are_those_of_their_grouped_events(both: Both) -> None:

@@ -56,8 +56,8 @@ class Lying(Protocol):
 
     def __len__(self) -> int: ...
 
-    def holding(self, words: frozenset[str]) -> Iterable[tuple[str, str]]:
-        """Owner and text of those that hold all of these words, in any order."""
+    def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterable[tuple[str, str]]:
+        """Owner and text of those that hold all of these words, in any order; none of some owners."""
 
     def __iter__(self) -> Iterator[tuple[str, str]]: ...
 
@@ -94,7 +94,7 @@ class Foreigners:
             if self._owners[place] != owner and (is_sure or pattern.words <= words_of(self._texts[place]))
         ]
         if self._lying is not None:
-            there += [one for one in self._others(self._lying.holding(pattern.words)) if one[0] != owner]
+            there += [one for one in self._lying.holding(pattern.words, self._known) if one[0] != owner]
         return there
 
     def _others(self, texts: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:

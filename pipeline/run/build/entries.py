@@ -417,7 +417,7 @@ def _proofs(
     else:
         asked = clusters.of_ids(anew)
         gone = kept.without(clusters.ids) | anew
-        rest = cluster.Untouched(gone, clusters.of_ids, _Quotes(rows, cluster_of))
+        rest = cluster.Untouched(gone, clusters.of_ids, _Quotes(rows, clusters, cluster_of))
     told = _Told(rows, clusters)
     told.read(asked)
     return kept.with_those_of(cluster.regexes_for(asked, told, kept, rest), gone=gone)
@@ -443,10 +443,11 @@ class _Told(dict[str, list[str]]):
 class _Quotes(grouping.Texts):
     """The words of all events, each with its cluster; of an official page also its form."""
 
-    def __init__(self, rows: Rows, cluster_of: Mapping[str, str]) -> None:
+    def __init__(self, rows: Rows, clusters: Clusters, cluster_of: Mapping[str, str]) -> None:
         events = rows.words_of_events()
         super().__init__(events["quote"], events["signature_id"])
-        self._events, self._cluster_of = events, cluster_of
+        self._rows, self._events, self._clusters, self._cluster_of = rows, events, clusters, cluster_of
+        self._members_of: dict[frozenset[str], frozenset[str]] = {}
 
     @cached_property
     def _forms(self) -> list[tuple[str, str]]:
@@ -457,10 +458,13 @@ class _Quotes(grouping.Texts):
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return self._owned(chain(super().__iter__(), self._forms), dict(self._cluster_of.items()))
 
-    def holding(self, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+    def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterator[tuple[str, str]]:
         """See `cluster.proofs.Lying`."""
-        forms = (one for one in self._forms if words <= proofs.words_of(one[1]))
-        return self._owned(chain(super().holding(words), forms), self._cluster_of)
+        if but not in self._members_of:  # a build asks of few sets, of each many times
+            self._members_of[but] = frozenset(member for one in self._clusters.of_ids(but) for member in one.members)
+        members = self._members_of[but]
+        forms = (one for one in self._forms if one[0] not in members and words <= proofs.words_of(one[1]))
+        return self._owned(chain(self._rows.holding(words, members), forms), self._cluster_of)
 
     def _owned(self, texts: Iterable[tuple[str, str]], cluster_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         return ((cluster_of[one], words) for one, words in texts if one and one in cluster_of)

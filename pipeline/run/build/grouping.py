@@ -281,19 +281,18 @@ class Texts:
         texts = (text for chunk in self._texts for text in chunk.to_pylist())
         return zip(self._owners.to_pylist(), texts, strict=True)
 
-    def holding(self, words: frozenset[str]) -> Iterator[tuple[str, str]]:
-        """Owner and text of those that hold these words."""
-        start, search = 0, re.compile(re.escape(proofs.longest(words).encode())).search
+    def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """Owner and text of those that hold these words; none of some owners."""
+        start, finds = 0, re.compile(re.escape(proofs.longest(words).encode())).finditer
         for chunk in self._texts:
             _, ends, data = chunk.buffers()
-            body, offsets = memoryview(data), np.frombuffer(ends, np.int32, len(chunk) + 1, 4 * chunk.offset)
-            at = int(offsets[0])
-            while found := search(body, at, int(offsets[-1])):
-                place = int(np.searchsorted(offsets, found.start(), "right")) - 1
-                text = chunk[place].as_py()
-                if words <= proofs.words_of(text):
-                    yield self._owners[start + place].as_py(), text
-                at = int(offsets[place + 1])
+            offsets = np.frombuffer(ends, np.int32, len(chunk) + 1, 4 * chunk.offset)
+            begins = [found.start() for found in finds(memoryview(data), int(offsets[0]), int(offsets[-1]))]
+            places = pa.array(np.unique(np.searchsorted(offsets, np.array(begins, np.int64), "right") - 1))
+            owners = self._owners.slice(start, len(chunk)).take(places)
+            is_other = pa.array(~keyed.is_in(owners, but))
+            some = zip(owners.filter(is_other).to_pylist(), chunk.take(places.filter(is_other)), strict=True)
+            yield from ((owner, text) for owner, cell in some if words <= proofs.words_of(text := cell.as_py()))
             start += len(chunk)
 
 

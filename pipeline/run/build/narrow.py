@@ -3,6 +3,7 @@
 They lie in segments, each with the rows of some shards. A segment never changes; what no segment has is read from its
 shards into a new one. Segments are joined, and lose the rows of shards that nobody has any more, so that each is more
 than twice the next one: a row is copied as often as the number of segments, which grows like the logarithm of all.
+Beside the rows of a segment lies an index of the words of its events: who looks for a few does not read all.
 
 What differs between two builds follows from the shards that came and went: documents that are in both with the same
 digest are the same, and what speaks of an error is in the rows of one document (`Touched`).
@@ -11,15 +12,19 @@ digest are the same, and what speaks of an error is in the rows of one document 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from pipeline.run.build.keyed import is_due
+from pipeline.cluster import proofs
+from pipeline.run.build.keyed import is_due, is_in, numbers
 from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, SKIPPED
 
 _OF = {"documents": DOCUMENTS.schema, "events": EVENTS.schema, "claims": CLAIMS.schema, "skipped": SKIPPED.schema}
@@ -61,20 +66,54 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "skipped": pa.schema([*_PLACE, ("stage", _STRING), ("reason", _STRING)]),
 }
 Tables = Mapping[str, pa.Table]  # by the names of SCHEMAS
+#: In order: the number of a word, and a row of the events that holds it. Two words may have one number: who finds a row
+#: looks at its text.
+_WORDS = pa.schema([("word", pa.uint32()), ("row", pa.uint32())])
+#: What lies of a segment in files, by kind.
+FILES: Mapping[str, pa.Schema] = {**SCHEMAS, "words": _WORDS}
+#: Words whose rows are intersected, the rarest first, before texts are looked at; and texts that are read at once.
+_RAREST, _AT_ONCE = 4, 10_000
 EMPTY: Tables = {kind: schema.empty_table() for kind, schema in SCHEMAS.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """The rows of some shards."""
 
     shards: tuple[str, ...]  # what tells each from any other, whatever its name (`shards.identity`)
     tables: Tables = field(compare=False)
+    kept_words: pa.Table | None = field(default=None, compare=False)
+
+    @classmethod
+    def of_files(cls, shards: Sequence[str], files: Tables) -> Segment:
+        """The segment that lies in files, by the names of FILES."""
+        return cls(tuple(shards), {kind: files[kind] for kind in SCHEMAS}, files["words"])
+
+    @property
+    def files(self) -> Tables:
+        """What lies in files."""
+        return {**self.tables, "words": self.words}
+
+    @cached_property
+    def words(self) -> pa.Table:
+        """The index of the words of its events."""
+        return _indexed(self.tables["events"]["quote"]) if self.kept_words is None else self.kept_words
+
+    def holding(self, words: Iterable[str]) -> NDArray[np.uint32]:
+        """The rows of events that hold these words, and perhaps a few others."""
+        every, rows = (numbers(column) for column in self.words.columns)
+        asked = np.array([_number(word) for word in words], np.uint32)
+        begins, ends = np.searchsorted(every, asked, "left"), np.searchsorted(every, asked, "right")
+        first, *others = np.argsort(ends - begins, kind="stable")[:_RAREST]
+        found: NDArray[np.uint32] = np.unique(rows[begins[first] : ends[first]])
+        for one in others:
+            found = np.intersect1d(found, rows[begins[one] : ends[one]])
+        return found
 
     @property
     def name(self) -> str:
         """The same for the same rows."""
-        told = "\x1e".join((repr(SCHEMAS), *self.shards)).encode()
+        told = "\x1e".join((repr(FILES), *self.shards)).encode()
         return hashlib.blake2b(told, digest_size=12).hexdigest()
 
     def of(self, wanted: Mapping[str, int]) -> Tables:
@@ -83,6 +122,24 @@ class Segment:
         if (numbers == np.arange(len(numbers))).all():
             return self.tables
         return {kind: _renumbered(table, numbers) for kind, table in self.tables.items()}
+
+
+def _indexed(quotes: pa.ChunkedArray) -> pa.Table:
+    """The words of texts, as `FILES` has them."""
+    told, rows, row = array("I"), array("I"), 0
+    for chunk in quotes.chunks:
+        for start in range(0, len(chunk), _AT_ONCE):
+            for text in chunk.slice(start, _AT_ONCE).to_pylist():
+                words = list(map(_number, proofs.words_of(text)))
+                told.extend(words)
+                rows.extend([row] * len(words))
+                row += 1
+    order = np.argsort(np.array(told, np.uint32), kind="stable")
+    return pa.table([pa.array(np.array(cells, np.uint32)[order]) for cells in (told, rows)], schema=_WORDS)
+
+
+def _number(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass"))
 
 
 def _renumbered(table: pa.Table, numbers: np.typing.NDArray[np.int64]) -> pa.Table:
@@ -107,6 +164,10 @@ class Kept:
         """The rows of wanted shards, under the numbers that these have."""
         parts = [segment.of(wanted) for segment in self.segments]
         return {kind: pa.concat_tables([EMPTY[kind], *(one[kind] for one in parts)]) for kind in SCHEMAS}
+
+    def indexed(self) -> Kept:
+        """The same, and the index of each segment is made: grouping says what a word is."""
+        return replace(self, segments=tuple(replace(one, kept_words=one.words) for one in self.segments))
 
     def missing(self, wanted: Sequence[str]) -> list[int]:
         """The places of those wanted shards whose rows no segment has."""
@@ -202,9 +263,23 @@ class Found:
         missing = last.missing(shards)
         came = [shards[place] for place in missing]
         rows = read(missing) if missing else EMPTY
-        kept = last.with_those_of(came, rows, shards)
+        kept = last.with_those_of(came, rows, shards).indexed()
         everything = {one: number for number, one in enumerate(shards)}
         return cls(kept.of(everything), kept, last, rows)
+
+    def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """Signature and words of the events that hold all of these words; none of some signatures."""
+        wanted = frozenset(self.kept.used)
+        for segment in self.kept.segments:
+            rows = pa.array(segment.holding(words))
+            some = segment.tables["events"].select(["shard", "signature_id"]).take(rows)
+            is_used = np.array([one in wanted for one in segment.shards], bool)[numbers(some["shard"])]
+            is_other = numbers(pc.is_valid(some["signature_id"])) & ~is_in(some["signature_id"], but)
+            chosen = pa.array(is_used & is_other)
+            texts = segment.tables["events"]["quote"].take(rows.filter(chosen)).to_pylist()
+            for owner, text in zip(some["signature_id"].filter(chosen).to_pylist(), texts, strict=True):
+                if words <= proofs.words_of(text):
+                    yield owner, text
 
     def touched(self) -> Touched | None:
         """What differs from the shards of the last build; None where nothing is known of these."""

@@ -269,14 +269,14 @@ def _keyed(listing: kept.Listing, name: str, files: Sequence[str], seen: kept.Se
 
 def _segment(listing: kept.Listing, shards: Sequence[str], seen: kept.Seen | None) -> narrow.Segment:
     """The rows of these shards, read where they lie when somebody asks for them."""
-    found = narrow.Segment(tuple(shards), {})
+    named = narrow.Segment(tuple(shards), {})
     tables = {}
-    for kind, schema in narrow.SCHEMAS.items():
-        listing.check(name := _narrowed(found, kind), seen)
+    for kind, schema in narrow.FILES.items():
+        listing.check(name := _narrowed(named, kind), seen)
         tables[kind] = pa.ipc.open_file(pa.memory_map(str(listing.folder / name))).read_all()
         if not tables[kind].schema.equals(schema):
             raise ValueError(f"{name} has other columns")
-    return replace(found, tables=tables)
+    return narrow.Segment.of_files(shards, tables)
 
 
 def write(folder: Path, code: str, state: State, *, standing: State = State()) -> None:
@@ -338,10 +338,10 @@ def _write_narrow(folder: Path, now: narrow.Kept, known: dict[str, dict[str, Any
     """What the list says of the segments, which lie in `folder` then; those that are `known` stay as they are."""
     found = []
     for segment in now.segments:
-        for kind, table in segment.tables.items():
+        for kind in narrow.FILES:
             name = _narrowed(segment, kind)
             if name not in known:
-                body = as_it_lies(table.combine_chunks())
+                body = as_it_lies(segment.files[kind].combine_chunks())
                 kept.write(folder / name, body)
                 (known[name],) = kept.listed([(name, body)])
             found.append(known[name])
@@ -355,7 +355,7 @@ def _narrowed(segment: narrow.Segment, kind: str) -> str:
 
 def _discard_segments(folder: Path, state: narrow.Kept) -> None:
     """Nothing; of segments there are those that are kept."""
-    wanted = {f"{segment.name}-{kind}.arrow" for segment in state.segments for kind in narrow.SCHEMAS}
+    wanted = {f"{segment.name}-{kind}.arrow" for segment in state.segments for kind in narrow.FILES}
     for path in (folder / _NARROW).glob("*"):
         if path.name not in wanted:
             path.unlink(missing_ok=True)

@@ -315,6 +315,10 @@ class Rows:
         """Signature, words and severity of all events, as they lie; some have no signature."""
         return self._found.tables["events"].select(["signature_id", "quote", "severity"])
 
+    def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """Signature and words of the events that hold all of these words; none of some signatures."""
+        return self._found.holding(words, but)
+
     def events_of(self, signature_ids: Sequence[str]) -> list[tuple[str, str]]:
         """(signature, event) ids of the events with these signatures, in the order of their documents."""
         self._wanted(signature_ids)
