@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -110,7 +111,7 @@ def test_of_a_note_without_signs_the_file_is_asked(change: Change, tmp_path: Pat
     noted.write(path.parent, replace(held, signs=store.Digests.of({})))  # as an errmine of before wrote it
     assert noted.signs(path.parent, path) is None
     assert querying.Entries(path, note=path.parent).signs() == wanted
-    noted.write(path.parent, replace(held, checksum="of another file"))
+    noted.write(path.parent, replace(held, checksum="of another file", sign=None))
     assert noted.signs(path.parent, path) is None
 
 
@@ -293,9 +294,9 @@ def _written_and_killed(path: Path) -> None:
     assert path.with_name(f"{path.name}.wal").exists()
 
 
-def _flipped(path: Path) -> None:
+def _flipped(path: Path, place: int | None = None) -> None:
     body = bytearray(path.read_bytes())
-    body[len(body) // 2] ^= 1
+    body[len(body) // 2 if place is None else place] ^= 1
     path.write_bytes(body)
 
 
@@ -323,6 +324,55 @@ def test_where_nothing_sure_is_known_of_the_file_it_is_written_whole(
     store.bring(folder / "x.duckdb", change.contents, change.told, note=folder)
     assert in_place == [folder / "x.duckdb"]
     assert store.digests(folder / "x.duckdb") == change.digests
+
+
+def test_a_block_is_sound_that_stood_there_before_or_that_duckdb_wrote(change: Change, tmp_path: Path) -> None:
+    before, path = noted.checksum(change.folder / "x.duckdb"), change.brought(tmp_path / "one")
+    now = noted.checksum(path)
+    assert now != before
+    assert noted.is_sound(path, now, before)
+    for place in [100, *range(3 * 4096 + 77_777, path.stat().st_size, 1 << 18)]:
+        body = path.read_bytes()
+        _flipped(path, place)
+        assert not noted.is_sound(path, noted.checksum(path), before)
+        path.write_bytes(body)
+
+
+@pytest.mark.parametrize("is_noticed", one_in(2, [False, True]))
+def test_a_bit_that_turned_while_nobody_touched_the_file_does_not_come_into_the_next_one(
+    change: Change, tmp_path: Path, in_place: list[Path], monkeypatch: pytest.MonkeyPatch, is_noticed: bool
+) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    path = folder / "x.duckdb"
+    real = replacing._brought
+    if is_noticed:  # by DuckDB, which reads the block
+        _flipped(path)
+        monkeypatch.setattr(noted, "_is_known", lambda sign, path: True)
+    else:
+        monkeypatch.setattr(replacing, "_MOST_DEAD", 1000)
+        monkeypatch.setattr(replacing, "_brought", lambda *given: (real(*given), _flipped(path))[0])
+    store.bring(path, change.contents, change.told, note=folder)
+    assert in_place == [path]
+    assert noted.is_of(folder, path)
+    assert store.digests(path) == change.digests
+
+
+@pytest.mark.long
+def test_a_file_that_nobody_touched_since_it_was_noted_is_not_read_for_its_checksum(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = change.brought(tmp_path / "one")
+    read: list[Path] = []
+    real = noted.checksum
+    monkeypatch.setattr(noted, "checksum", lambda path: read.append(path) or real(path))
+    assert querying.Entries(path, note=path.parent).signs()
+    assert read == []
+    store.bring(path, replace(change.contents, meta={"other": "facts"}), change.told, note=path.parent)
+    assert read == [path]  # as it is then
+    os.utime(path, ns=(1, 1))
+    read.clear()
+    assert querying.Entries(path, note=path.parent).signs()
+    assert read == [path]
 
 
 @pytest.mark.long

@@ -48,6 +48,8 @@ _SEAL = re.compile(rb'"seal": ?"([0-9a-f]{64})"')
 _ORIGINS: dict[Path, Callable[[str], bytes]] = {}
 #: Nanoseconds after its last change from which a file is noted. File systems have ticks of 10 ms, and some of 2 s.
 _SETTLED = 3 * 10**9
+#: A clock whose times are no multiples of its ticks has ticks of 10 ms at most; Windows' own has some of 16.
+_COARSE, _TICK = 10**7, 2 * 10**7
 #: Size, inode, time of the last change of its bytes, and of anything of it.
 Sign = tuple[int, int, int, int]
 
@@ -442,3 +444,18 @@ def sign_of(path: Path) -> Sign | None:
     except OSError:
         return None
     return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def sign_to_note(path: Path) -> Sign | None:
+    """What tells the file that is read from now on, whatever touches it meanwhile; None where that may not be seen.
+
+    Waits, where it was changed just now, for another tick of the clock.
+    """
+    sign = sign_of(path)
+    if sign is None or max(sign[2:]) % _COARSE == 0:  # a clock of whole seconds
+        return sign if sign and _is_settled(sign) else None
+    left = max(sign[2:]) + _TICK - time.time_ns()
+    if not 0 < left <= _TICK:
+        return sign if left <= 0 else None
+    time.sleep(left / 10**9)
+    return sign if sign_of(path) == sign else None

@@ -188,7 +188,7 @@ def read_only(path: Path, *, opener: Opener | None = None) -> Iterator[duckdb.Du
             raise StoreError(f"{path} is damaged: {error}", path=path, hint=_MAKE_ANEW) from error
 
 
-def is_damage(error: Exception) -> bool:
+def is_damage(error: BaseException) -> bool:
     """Whether a block of the file is not the one that its checksum is of: DuckDB compares each that it reads."""
     return "Corrupt database file" in str(error)
 

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from pipeline.records import chained
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import StoreError
 from pipeline.store import engine, noted, opening, querying
 from pipeline.store.contents import Contents, InColumns, RunRow
 from pipeline.store.engine import staged, transaction
@@ -143,9 +144,13 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
     elif last.whole.row_count < FEW_ROWS:
         whole, lines, signs = _written(path, contents)
     else:
-        whole, lines, signs = _brought(path, contents, told, last)
+        whole, lines, signs = _brought_whole(path, contents, told, last)
     if told.made_by:
-        noted.write(note, Held(told, noted.checksum(path), whole, lines, signs))
+        checksum, sign = noted.seen(path)
+        if last is not None and whole is last.whole and not noted.is_sound(path, checksum, last.checksum):
+            whole, lines, signs = _written(path, contents)
+            checksum, sign = noted.seen(path)
+        noted.write(note, Held(told, checksum, whole, lines, signs, sign))
     else:
         noted.forget(note)
     return lines
@@ -159,7 +164,7 @@ def add_runs(path: Path, runs: Sequence[RunRow], *, note: Path | None = None) ->
     Raises:
         StoreError: the file may not be replaced, or the disk refuses.
     """
-    before = noted.checksum(path) if note else ""
+    before = noted.checksum_known(note, path) if note else ""
     with staged(path, telling="cannot add a run to") as made:
         _copy(path, made)
         with transaction(made) as connection:
@@ -220,6 +225,16 @@ def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
 def _changed(before: Digests, now: Digests) -> list[str]:
     """The keys that came, went, or have another digest."""
     return before.changed(now)
+
+
+def _brought_whole(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Size, Digests, Digests]:
+    """What `_brought` gives; of a file that is damaged, where that is noticed, what `_written` does."""
+    try:
+        return _brought(path, contents, told, last)
+    except (StoreError, duckdb.Error) as error:
+        if not opening.is_damage(error if isinstance(error, duckdb.Error) else error.__cause__ or error):
+            raise
+    return _written(path, contents)
 
 
 def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Size, Digests, Digests]:
