@@ -66,9 +66,10 @@ class Digests:
 
     def changed(self, now: Digests) -> list[str]:
         """The keys that came, went, or have another digest now, in order."""
-        both = self.table.join(now.table, "key", join_type="full outer", right_suffix=" now")
-        is_same = pc.fill_null(pc.equal(both["digest"], both["digest now"]), fill_value=False)
-        return sorted(both.filter(pc.invert(is_same))["key"].to_pylist())
+        (keys, before), (own, told) = self.table.columns, now.table.columns
+        is_same = pc.fill_null(pc.equal(before.take(pc.index_in(own, value_set=keys)), told), fill_value=False)
+        gone = keys.filter(pc.invert(pc.is_in(keys, value_set=own)))
+        return sorted([*own.filter(pc.invert(is_same)).to_pylist(), *gone.to_pylist()])
 
     def places(self, keys: Sequence[str]) -> list[int]:
         """The place of each of these keys in the order, of those that are there."""
