@@ -16,7 +16,7 @@ from pipeline.ask import template_of
 from pipeline.cluster import proofs
 from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.run import shards
-from pipeline.run.build import entries, making, narrow, reduce, results, worded
+from pipeline.run.build import entries, making, narrow, reduce, results, rows, worded
 from pipeline.run.build.registry import Registered
 from pipeline.run.build.rows import Rows, laid_out, opened
 from pipeline.run.shards.columns import Part
@@ -273,6 +273,18 @@ def test_drafts_of_batches_are_those_of_everything_at_once(both: Both) -> None:
 def test_records_that_are_looked_up_are_those_of_the_tables_in_the_order_of_shards(both: Both) -> None:
     both.rows.lay_out([[one.signature_id for one in both.rows.templates()]], both.folder / "alone")
     assert laid_out(both.folder / "alone", 0).events == tuple(row for row in both.result.events if row.signature)
+
+
+def test_a_few_batches_are_laid_out_as_many_are(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [one.signature_id for one in both.rows.templates()]
+    batches = [names[0::2], ["of nobody"], names[1::2]]
+    for few in (len(batches), 0):
+        monkeypatch.setattr(rows, "_FEW_BATCHES", few)
+        both.rows.lay_out(batches, both.folder / f"few {few}")
+    for number in range(len(batches)):
+        one, other = (laid_out(both.folder / f"few {few}", number) for few in (len(batches), 0))
+        assert one == other
+        assert bool(one.events) == (number != 1)
 
 
 def test_a_digest_names_each_document_that_speaks_of_a_cluster(both: Both) -> None:

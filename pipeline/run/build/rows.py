@@ -32,6 +32,8 @@ from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPE
 
 #: What DuckDB may hold at once; the rest of its tables and sorts goes to the disk.
 _MEMORY = "768MB"
+#: So few batches are copied from where their rows lie, one after the other; of more all is sorted at once.
+_FEW_BATCHES = 8
 #: Engines without tables that the next builds of this process take: to start one and to end it takes 25 ms of CPU.
 _WAITING: list[duckdb.DuckDBPyConnection] = []
 #: The database in memory that has the tables of one build.
@@ -413,11 +415,12 @@ class Rows:
         cells = [(signature_id, number) for number, batch in enumerate(batches) for signature_id in batch]
         names, numbers = zip(*cells, strict=True)
         self._put("batches", pa.table({"signature_id": pa.array(names, pa.string()), "batch": numbers}))
-        put = self._put_one_batch if len(batches) == 1 else self._put_batches
+        put = self._put_few if len(batches) <= _FEW_BATCHES else self._put_batches
         with _kept_room(folder):
             folder.mkdir(parents=True, exist_ok=True)
             for kind, chosen in rows_sql.CHOSEN.items():
                 put(kind, chosen, folder / f"{kind}.parquet")
+        self._opened.clear()  # what is mapped counts as this process's own
 
     def _put_batches(self, kind: str, chosen: str, path: Path) -> None:
         files = self._source(kind, self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})"))  # noqa: S608
@@ -429,11 +432,15 @@ class Rows:
             TO '{_quoted(str(path))}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {rows_sql.ROW_GROUP})"""  # noqa: S608
         )
 
-    def _put_one_batch(self, kind: str, chosen: str, path: Path) -> None:
-        """The same of a batch that is alone: nothing is to be sorted, for which DuckDB has room."""
-        found = self._at(kind, chosen)
-        found = found.add_column(0, "batch", pa.repeat(pa.scalar(0, pa.int64()), len(found)))
-        pq.write_table(found, path, compression="lz4", row_group_size=rows_sql.ROW_GROUP)
+    def _put_few(self, kind: str, chosen: str, path: Path) -> None:
+        """The same of a few batches, one after the other: nothing is to be sorted, for which DuckDB has room."""
+        places = self._rows(f"SELECT DISTINCT batch, shard, place FROM ({chosen}) ORDER BY ALL")  # noqa: S608
+        batch_of = pa.field("batch", pa.int64())
+        with pq.ParquetWriter(path, pa.schema([batch_of, *_SCHEMAS[kind].schema]), compression="lz4") as file:
+            for batch, inside in groupby(places, key=itemgetter(0)):
+                found = self._taken(kind, [(shard, place) for _, shard, place in inside])
+                numbers = pa.repeat(pa.scalar(batch, pa.int64()), len(found))
+                file.write_table(found.add_column(0, batch_of, numbers), row_group_size=rows_sql.ROW_GROUP)
 
     def let_go(self) -> None:
         """Nothing; from here on only documents are asked for, and what was lost: the room of the others is free."""
