@@ -153,10 +153,11 @@ def test_a_scheduler_without_workers_is_given_up(
 @pytest.mark.long
 @pytest.mark.prefect
 def test_a_worker_killed_in_the_middle_changes_no_byte(
-    scheduler: str, server: Started, sample_home: Path, tmp_path: Path
+    scheduler: str, server: Started, sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipeline import flows
 
+    monkeypatch.setattr(runners, "CONNECT_SECONDS", 60)  # workers start beside other tests, on two cores
     home, gate = tmp_path / "home", tmp_path / "gate"
     for folder in (home, gate):
         folder.mkdir()
