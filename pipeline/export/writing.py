@@ -42,6 +42,7 @@ class Written:
     entry_count: int
     file_count: int  # with the manifest
     byte_count: int
+    records: tuple[FileRecord, ...] = ()  # of these files
     refused: tuple[Skipped, ...] = ()  # entries that are not passed on
     passed: Passed = _NONE_PASSED  # what the next export need not ask or make
     kept_count: int = 0  # entries in leaves that are the files of the bundle before
@@ -300,6 +301,7 @@ class _Filling:
             len(lines),
             len(self._records),
             sum(record.bytes for record in self._records),
+            tuple(self._records),
             passed=Passed(self._passed.made_by, lines, self._made),
             kept_count=self._kept_count,
             leaf_count=len(self._made),

@@ -1,8 +1,9 @@
 """What a file holds, noted beside the home's state: a digest by key, for who brings only what differs into it.
 
 The note tells which file it is of by the checksum of all its bytes, and by size, inode and times as `kept.Seen` does:
-one that nothing has touched since is not read for it. Of any other file, of one that is damaged, that people wrote into
-or that was put in its place, it says nothing, and that file is made anew whole.
+one that nothing has touched since is not read for it (an export, which gives it another name, says so). Of any other
+file, of one that is damaged, that people wrote into or that was put in its place, it says nothing, and that file is
+made anew whole.
 
 A block that lost a bit while nobody touched the file would go into its next version with those that stay. When that one
 is read, each block is the one of before, or as DuckDB writes its own, with a sum in it; or the file is made anew whole.
@@ -19,7 +20,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -136,9 +137,7 @@ class Held:
 
     def fits(self, path: Path) -> bool:
         """Whether the file at `path` is that file, and no log beside it says more; one that nothing touched is."""
-        if log_of(path).exists():
-            return False
-        return _is_known(self.sign, path) or self.checksum == checksum(path)
+        return _fits(self.sign, self.checksum, path)
 
 
 def log_of(path: Path) -> Path:
@@ -189,6 +188,11 @@ def checksum_known(folder: Path, path: Path) -> str:
         if _is_known(_sign(told), path):
             return str(told["checksum"])
     return checksum(path)
+
+
+def _fits(sign: Sign | None, told: str, path: Path) -> bool:
+    """See `Held.fits`."""
+    return not log_of(path).exists() and (_is_known(sign, path) or told == checksum(path))
 
 
 def _is_known(sign: Sign | None, path: Path) -> bool:
@@ -257,10 +261,10 @@ def _journaled(told: Sequence[Any]) -> Journaled:
 def journaled(folder: Path, path: Path) -> Journaled:
     """What the note in `folder` says of the journal in the file at `path`; nothing where it is not of that file."""
     try:
-        told = _journaled(kept.unsealed_json(folder / _LIST)["journal"])
+        told = kept.unsealed_json(folder / _LIST)
+        return _journaled(told["journal"]) if _fits(_sign(told), told["checksum"], path) else Journaled()
     except (Damaged, KeyError, TypeError, ValueError):
         return Journaled()
-    return told if is_of(folder, path) else Journaled()
 
 
 def write(folder: Path, held: Held) -> None:
@@ -324,6 +328,23 @@ def renew(folder: Path, before: str, path: Path) -> None:
             kept.write(folder / _LIST, kept.sealed_json({**told, "checksum": now, "sign": sign}))
     except (Damaged, OSError):  # a note that does not fit costs a whole file
         return
+
+
+@contextmanager
+def named_again(folder: Path, path: Path) -> Iterator[None]:
+    """Meanwhile the file may get names and lose them: that changes its times, and is no change to the note in `folder`.
+
+    A bundle that takes the place of another takes along what else lies beside it.
+    """
+    before = kept.sign_of(path)
+    yield
+    now = kept.sign_to_note(path)
+    if before is None or now is None or now == before or now[:3] != before[:3]:
+        return
+    with suppress(Damaged, OSError, KeyError, TypeError, ValueError):
+        told = kept.unsealed_json(folder / _LIST)
+        if _sign(told) == before:
+            kept.write(folder / _LIST, kept.sealed_json({**told, "sign": now}))
 
 
 def forget(folder: Path) -> None:

@@ -20,7 +20,7 @@ from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import itself
 from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.places import Places
-from pipeline.store import querying, reading
+from pipeline.store import noted, querying, reading
 
 
 def passed_before(path: Path) -> Passed:
@@ -49,7 +49,8 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
     passed, seen = passed_before(places.passed), Seen.read(places.seen_leaves)
     # what was forgotten since the last one was built is to be in no bundle that stays
     spare = Spare(places.spare, is_kept=passed.made_of == made_of) if made_of else None
-    with uncollected(), store.of_ours(places.database, note=places.state):
+    database = places.database
+    with uncollected(), noted.named_again(places.state, database), store.of_ours(database, note=places.state):
         rows = querying.Entries(places.database, note=places.state)
         facts = querying.facts(places.database)
         registry = places.registry.successor(seen)
@@ -69,6 +70,8 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
             spare=spare,
             seen=seen,
         )
+    for record in written.records:  # to give a file a second name, or to take it away, makes it another one
+        seen.look(places.curated.resolve() / record.path, record.sha256)
     places.registry.keep(registry)
     keep_passed(places.passed, replace(written.passed, made_of=made_of))
     seen.write(places.seen_leaves)
