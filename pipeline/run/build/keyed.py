@@ -233,8 +233,10 @@ def as_it_lies(table: pa.Table) -> pa.Buffer:
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """A column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    """A column in one piece; one that is in one piece lies where it lay, which `combine_chunks` would copy."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def place(keys: pa.Array, key: str) -> int:
@@ -265,7 +267,7 @@ def owners(keys: pa.ChunkedArray, lists: pa.ChunkedArray, values: Iterable[str])
 
 def lines(table: pa.Table, names: Sequence[str]) -> pa.Array:
     """The cells of each row as one text."""
-    cells = [_text(table[name].combine_chunks()) for name in names]
+    cells = [_text(whole(table[name])) for name in names]
     return pc.binary_join_element_wise(*cells, SEPARATOR, null_handling="replace", null_replacement="\0")
 
 
