@@ -22,6 +22,7 @@ HANDED = {
     ("pipeline.store.writing", "pipeline.run.build.worded"),
     ("pipeline.store.writing", "pipeline.run.build.grouping"),
     ("pipeline.store.writing", "pipeline.run.build.registry"),
+    ("pipeline.store.replacing", "pipeline.run.build.grouping"),
     ("pipeline.store.replacing", "pipeline.run.build.registry"),
     ("pipeline.cluster.proofs", "pipeline.run.build.grouping"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class InColumns(Protocol):
     """Records of clusters that lie in columns: of few of them a record is made."""
 
-    def lines(self) -> Iterable[tuple[str, str]]:
-        """Of each record its cluster, and all that it is as one text."""
+    def lines(self) -> pa.Table:
+        """Of each record its `cluster_id`, and as `line` all that it is as one text, which no other one has."""
 
     def of_clusters(self, ids: Collection[str]) -> Sequence[Any]:
         """The records of these clusters."""

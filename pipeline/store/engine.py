@@ -112,6 +112,16 @@ def looked_at(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextmanager
+def alone(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection at no file, for questions about rows in memory; `path` is the file that is written then."""
+    connection = _running(path).connection.cursor()
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
 def glanced_at(path: Path) -> Iterator[None]:
     """`opening.held`, for a short question or two of our own: it takes a tenth of the time."""
     with opening.held(path, opener=looked_at):

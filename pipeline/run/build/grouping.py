@@ -78,7 +78,7 @@ NOTHING = Kept(**{name: schema.empty_table() for name, schema in SCHEMAS.items()
 #: So many records are looked up one by one.
 _FEW = 64
 #: Rows that are made texts at once.
-_LINES_AT_ONCE = 10_000
+_LINES_AT_ONCE = 100_000
 
 
 class Lying(Sequence[Record], Generic[Record]):
@@ -120,13 +120,11 @@ class Lying(Sequence[Record], Generic[Record]):
     def __iter__(self) -> Iterator[Record]:
         return iter(self.read(self.table))
 
-    def lines(self) -> Iterator[tuple[str, str]]:
+    def lines(self) -> pa.Table:
         """Of each its cluster, and all that it is as one text."""
-        for batch in self._whole().to_batches(_LINES_AT_ONCE):
-            some = pa.Table.from_batches([batch])
-            yield from zip(
-                some["cluster_id"].to_pylist(), keyed.lines(some, some.column_names).to_pylist(), strict=True
-            )
+        parts = [pa.Table.from_batches([one]) for one in self._whole().to_batches(_LINES_AT_ONCE)]
+        lines = [keyed.lines(one, one.column_names) for one in parts]
+        return pa.table({"cluster_id": self.table["cluster_id"], "line": pa.chunked_array(lines, pa.string())})
 
     def _whole(self) -> pa.Table:
         return self.table
