@@ -361,12 +361,20 @@ def without_rows(which: str) -> Patch:
     return patch
 
 
+def without_words() -> Callable[[], None]:
+    """What documents say now refutes no expression."""
+    real = narrow.Touched.came
+    narrow.Touched.came = property(lambda _: narrow.EMPTY["events"])  # type: ignore[assignment]
+    return lambda: setattr(narrow.Touched, "came", real)
+
+
 MUTANTS: dict[str, Patch] = {
     **{f"draft: {rule}": without("drafted_from", rule) for rule in ("cluster", "documents", "pages", "neighbours")},
     **{f"words: {rule}": without("worded_from", rule) for rule in ("id", "names")},
     **{f"concerned: {rule}": without_rule(rule) for rule in ("said", "placed", "near", "spoken")},
     "concerned: shown, grouped": without_answer(concerned, "told_anew"),
     **{f"rows: {which}": without_rows(which) for which in ("before", "now")},
+    "rows: words that came": without_words,
     "what people translated": without_fingerprint,
 }
 

@@ -286,6 +286,7 @@ MUTANTS: Mapping[str, tuple[str, object, str, object]] = {
     ),
     "who refuted an expression": ("witness", proofs, "_is_there", lambda *_: True),
     "who refutes an expression": ("witness", proofs, "_refuted", lambda *_: set()),
+    "texts that came": ("witness", grouping, "_came", lambda *_: []),
 }
 
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from pipeline.run.build import keyed
@@ -98,3 +100,24 @@ def test_a_file_with_other_columns_is_refused(tmp_path: Path, pond: Pond) -> Non
     pond.step({"7": Goose("7", "a")}, [])
     with pytest.raises(ValueError, match="has other columns"):
         keyed.opened(tmp_path / pond.kept.segments[0].name, GEESE.schema)
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+def test_rows_that_replace_others_stand_where_their_keys_do(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyed, "_A_PIECE", piece)
+    rng = random.Random(piece)
+    for _ in range(60):
+        names = sorted({str(rng.randrange(60)) for _ in range(rng.randrange(40))})
+        last = GEESE.write([Goose(one, "old", (one, "a")) for one in names])
+        is_gone = np.array([rng.random() < 0.3 for _ in names], bool)
+        stay = [one for one, away in zip(names, is_gone, strict=True) if not away]
+        made = {str(rng.randrange(60)) for _ in range(rng.randrange(9))} - {*stay}
+        found = keyed.replaced(last, is_gone, GEESE.write([Goose(one, "new") for one in made]))
+        both = [*(Goose(one, "old", (one, "a")) for one in stay), *(Goose(one, "new") for one in made)]
+        assert GEESE.read(found) == sorted(both, key=lambda one: one.name)
+        assert all(column.num_chunks <= 1 for column in found.columns)
+
+
+def test_a_column_in_one_piece_is_not_copied() -> None:
+    column = pa.chunked_array([pa.array(["anvil", "belt"])])
+    assert keyed.whole(column).buffers()[2].address == column.chunk(0).buffers()[2].address

@@ -50,6 +50,7 @@ CAUGHT_BY = {
     "concerned: spoken": 9,
     "rows: before": 5,
     "rows: now": 5,
+    "rows: words that came": 9,
     "what people translated": 35,
 }
 

@@ -173,7 +173,8 @@ class Proof:
     """How the expression of a cluster was found, so that the next build can tell whether it would find the same.
 
     It would, if the cluster's own texts are as they were, whoever refuted an earlier try still stands where it stood,
-    and no text that came since is found by the try that was chosen.
+    and no text that came since is found by the try that was chosen. What went from one cluster to another was foreign
+    to all others before, and the two have other members now.
     """
 
     cluster_id: str
@@ -230,6 +231,7 @@ class Untouched:
     gone: Set[str]  # clusters that had a proof and are not among these, whether they are touched or gone
     clusters: Callable[[Sequence[str]], Iterable[Cluster]]  # of ids, in their order
     texts: Lying
+    came: Sequence[tuple[str, str]]  # whose it is, and a text, of all that the last build did not have
 
 
 Own = Mapping[str, tuple[str, Sequence[str]]]  # by cluster: digest, and texts
@@ -238,7 +240,8 @@ Own = Mapping[str, tuple[str, Sequence[str]]]  # by cluster: digest, and texts
 def _standing(kept: Standing, own: Own, rest: Untouched | None) -> tuple[dict[str, Proof], list[str]]:
     """The proofs of the clusters `own` that would be found again, and the other clusters whose proofs would not."""
     same = {owner: proof for owner, (told, _) in own.items() if (proof := kept.get(owner)) and proof.own == told}
-    came = [(owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts]
+    every = ((owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts)
+    came = list(every) if rest is None else rest.came
     touched = own.keys() | (frozenset() if rest is None else rest.gone)
 
     def holds(proof: Proof) -> bool:

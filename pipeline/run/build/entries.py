@@ -417,7 +417,8 @@ def _proofs(
     else:
         asked = clusters.of_ids(anew)
         gone = kept.without(clusters.ids) | anew
-        rest = cluster.Untouched(gone, clusters.of_ids, _Quotes(rows, clusters, cluster_of))
+        texts = _Quotes(rows, clusters, cluster_of)
+        rest = cluster.Untouched(gone, clusters.of_ids, texts, list(texts.owned(rows.words_that_came())))
     told = _Told(rows, clusters)
     told.read(asked)
     return kept.with_those_of(cluster.regexes_for(asked, told, kept, rest), gone=gone)
@@ -451,9 +452,12 @@ class _Quotes(grouping.Texts):
 
     @cached_property
     def _forms(self) -> list[tuple[str, str]]:
-        pages = self._events.filter(pc.equal(self._events["severity"], "official"))
-        cells = zip(pages["signature_id"].to_pylist(), pages["quote"].to_pylist(), strict=True)
-        return [(signature_id, normalise.masked(words)) for signature_id, words in cells]
+        return _forms(self._events)
+
+    def owned(self, events: pa.Table) -> Iterator[tuple[str, str]]:
+        """The words of some events, each with its cluster; of an official page also its form."""
+        cells = zip(events["signature_id"].to_pylist(), events["quote"].to_pylist(), strict=True)
+        return self._owned(chain(cells, _forms(events)), self._cluster_of)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return self._owned(chain(super().__iter__(), self._forms), dict(self._cluster_of.items()))
@@ -468,6 +472,13 @@ class _Quotes(grouping.Texts):
 
     def _owned(self, texts: Iterable[tuple[str, str]], cluster_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         return ((cluster_of[one], words) for one, words in texts if one and one in cluster_of)
+
+
+def _forms(events: pa.Table) -> list[tuple[str, str]]:
+    """The signatures and forms of those events that are of official pages."""
+    pages = events.filter(pc.equal(events["severity"], "official"))
+    cells = zip(pages["signature_id"].to_pylist(), pages["quote"].to_pylist(), strict=True)
+    return [(signature_id, normalise.masked(words)) for signature_id, words in cells]
 
 
 def _messages(quotes: Iterable[tuple[str, str, bool]]) -> list[str]:

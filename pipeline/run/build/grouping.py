@@ -237,6 +237,7 @@ def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluste
         frozenset(gone),
         lambda some: [bare[bare.place(one)] for one in some],
         Texts(templates["text"], kept.assignments["cluster_id"]),
+        _came(templates.filter(pa.array(touched.new)), assignments),
     )
     came = sorted(found.clusters, key=lambda one: one.cluster_id)
     now = proven.with_those_of(
@@ -249,6 +250,13 @@ def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluste
         proofs=now,
     )
     return made, kept, now
+
+
+def _came(templates: pa.Table, assignments: Lying[Assignment]) -> list[tuple[str, str]]:
+    """Whose templates these are, and their texts."""
+    cluster_of = Assigned(assignments)
+    names = templates["signature_id"].to_pylist()
+    return [(cluster_of[one], text) for one, text in zip(names, templates["text"].to_pylist(), strict=True)]
 
 
 class _Known(dict[str, Template]):
@@ -299,6 +307,7 @@ class _Touched:
     """Whom it concerns what came, changed or went."""
 
     now: Mask  # of the templates that are there now
+    new: Mask  # those of these whose texts were not there
     last: Mask  # of those that were there
     clusters: Mask  # of the clusters that were there
     units: pa.Array
@@ -307,7 +316,7 @@ class _Touched:
     @classmethod
     def of(cls, templates: pa.Table, last: Kept) -> _Touched:
         """By the templates that are there now and those that were."""
-        place, is_same = _compared(templates, last.templates)
+        place, is_same, is_new = _compared(templates, last.templates)
         is_gone = np.ones(len(last.templates), bool)
         is_gone[place[is_same]] = False
         came = templates.filter(pa.array(~is_same))
@@ -318,21 +327,26 @@ class _Touched:
         now = ~is_same
         now[is_same] = in_units[place[is_same]]
         large = _large(templates, templates["gate"].filter(pa.array(now)))
-        return cls(now, in_units, keyed.is_in(last.clusters["unit"], unit), unit, large)
+        return cls(now, is_new, in_units, keyed.is_in(last.clusters["unit"], unit), unit, large)
 
 
-def _compared(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask]:
-    """Of each template its place in `last`, -1 if it has none, and whether it is there as it is."""
+def _compared(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask, Mask]:
+    """Of each template its place in `last`, -1 if it has none; whether it is there as it is, and whether its text is
+    not.
+    """
     found = pc.index_in(templates["signature_id"], value_set=keyed.whole(last["signature_id"]))
     place = pc.fill_null(found, -1).to_numpy().astype(np.int64)
     is_same = place >= 0
+    is_new = ~is_same
     if is_same.any():
         before = last.take(pa.array(np.where(is_same, place, 0)))
         for name in TEMPLATES.schema.names:
             one, other = templates[name], before[name]
             equal = pc.or_(pc.fill_null(pc.equal(one, other), False), pc.and_(pc.is_null(one), pc.is_null(other)))
             is_same &= equal.to_numpy()
-    return place, is_same
+            if name == "text":
+                is_new |= ~equal.to_numpy()
+    return place, is_same, is_new
 
 
 def _reached(last: pa.Table, came: pa.Table, gone: pa.Table, templates: pa.Table) -> Mask:
@@ -416,12 +430,12 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone
         ASSIGNMENTS.write(found.assignments),
         unit=pa.array([unit_of[one.signature_id] for one in found.assignments], pa.string()),
     )
-    clusters = _joined(last.clusters, touched.clusters, made)
+    clusters = keyed.replaced(last.clusters, touched.clusters, made)
     pairs, concerned = _pairs(templates, last, touched, found, clusters)
     return Kept(
-        templates=_joined(last.templates, touched.last, asked),
+        templates=keyed.replaced(last.templates, touched.last, asked),
         clusters=clusters,
-        assignments=_joined(last.assignments, keyed.is_in(last.assignments["unit"], touched.units), told),
+        assignments=keyed.replaced(last.assignments, keyed.is_in(last.assignments["unit"], touched.units), told),
         pairs=pairs,
         neighbours=_neighbours(last.neighbours, pairs, concerned),
     )
@@ -488,12 +502,6 @@ def _neighbours(last: pa.Table, pairs: pa.Table, concerned: pa.Array) -> pa.Tabl
     rest = last.filter(pa.array(~keyed.is_in(last["cluster_id"], concerned)))
     both = pa.concat_tables([rest, made])
     return both.take(pc.sort_indices(both["cluster_id"])).combine_chunks()  # stable: of one cluster as they were
-
-
-def _joined(last: pa.Table, is_touched: Mask, made: pa.Table) -> pa.Table:
-    """The rows of `last` that nobody touched and those that were `made`, by what stands first in them."""
-    both = pa.concat_tables([last.filter(pa.array(~is_touched)), made])
-    return both.sort_by(both.column_names[0]).combine_chunks()
 
 
 # ---------------------------------------------------------------- columns

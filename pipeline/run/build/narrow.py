@@ -217,6 +217,12 @@ class Touched:
         return frozenset((*(before.get(one) or now[one] for one in differing), *several))
 
     @cached_property
+    def came(self) -> pa.Table:
+        """The events of these documents that are there now."""
+        _, now = self._of("events")
+        return now
+
+    @cached_property
     def shown(self) -> frozenset[str]:
         """The signatures that they show, or showed."""
         return frozenset(name for table in self._of("events") for name in table["signature_id"].to_pylist() if name)

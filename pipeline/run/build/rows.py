@@ -26,7 +26,7 @@ from pipeline.records import Claim, ClaimKind, Skipped, Template
 from pipeline.records.disk import literal
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
-from pipeline.run.build import narrow, reduce, rows_sql
+from pipeline.run.build import keyed, narrow, reduce, rows_sql
 from pipeline.run.shards.columns import Record, Table
 from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPED
 
@@ -259,16 +259,13 @@ class Rows:
         else:
             last = last.select(TEMPLATES.schema.names)
             shown = pa.array(sorted(touched.shown), pa.string())
-            last = last.filter(pc.invert(pc.is_in(last["signature_id"], value_set=shown)))
         self._put("wanted", pa.table({"id": shown}))
         self._connection.execute(rows_sql.FIRSTS)
         names = ", ".join(TEMPLATES.schema.names)
         files = self._of_shards("events", "SELECT DISTINCT first.shard FROM firsts")
         asked = rows_sql.OF_TEMPLATES.format(events=self._source("events", files))
         found = self._arrow(f"SELECT {names} FROM ({asked})").cast(TEMPLATES.schema)  # noqa: S608
-        if not len(last):
-            return found.combine_chunks()
-        return pa.concat_tables([last, found]).sort_by("signature_id").combine_chunks()
+        return keyed.replaced(last, keyed.is_in(last["signature_id"], shown), found)
 
     def error_counts(self) -> pa.Table:
         """How many errors have each signature: signature_id, event_count."""
@@ -312,6 +309,11 @@ class Rows:
         )
         while found := cursor.fetchmany(5000):
             yield from found
+
+    def words_that_came(self) -> pa.Table:
+        """The same of the events that the last build did not have as they are, where something is known of it."""
+        assert self.touched is not None
+        return self.touched.came.select(["signature_id", "quote", "severity"])
 
     def words_of_events(self) -> pa.Table:
         """Signature, words and severity of all events, as they lie; some have no signature."""
