@@ -234,6 +234,7 @@ class History:
     kept: results.State = field(default_factory=results.State)
     world: World = field(init=False)
     grouped: entries.Grouped = field(init=False)  # of the last step
+    there: rows.Rows = field(init=False)  # of it, as far as they lie in columns
 
     def steps(self, count: int) -> Iterator[tuple[str, entries.Made, entries.Made, int]]:
         """Of each step what happened, what was made with and without memory, and how many entries were taken over."""
@@ -247,6 +248,7 @@ class History:
 
     def _made(self, there: rows.Rows, place: Path) -> tuple[entries.Made, entries.Made, int]:
         world = self.world
+        self.there = there
         overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
         anew = entries.group(there, overrides)
         self.grouped = grouped = entries.group(there, overrides, standing=self.kept)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import store
-from pipeline.run.build import entries, reduce
+from pipeline.run.build import entries, reduce, rows
 from pipeline.store import noted, querying, replacing
 from tests import histories
 
@@ -24,7 +24,7 @@ def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, 
     """
     history = histories.History(seed)
     for number, (told, made, _, _) in enumerate(history.steps(count)):
-        contents, digests = contents_of(history.world, history.grouped, made, folder / str(number))
+        contents, digests = contents_of(history.world, history.grouped, made, folder / str(number), history.there)
         brought = folder / "brought.duckdb"
         lines = store.bring(brought, contents, digests, note=folder / "state")
         whole = store.write(folder / "whole.duckdb", contents)
@@ -38,7 +38,7 @@ def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def contents_of(
-    world: histories.World, grouped: entries.Grouped, made: entries.Made, folder: Path
+    world: histories.World, grouped: entries.Grouped, made: entries.Made, folder: Path, there: rows.Rows
 ) -> tuple[store.Contents, store.Told]:
     """What a build hands to the store, of documents in two shards."""
     digests = {name: histories.digest_of(one) for name, one in world.documents.items()}
@@ -48,6 +48,7 @@ def contents_of(
         events=tuple(one.events for one in used),
         claims=tuple(one.claims for one in used),
         skipped_files=tuple(one.skipped for one in used),
+        holding=there.holding_shards,
         clusters=made.clusters,
         assignments=grouped.partition.assignments,
         neighbours=grouped.partition.neighbours,

@@ -130,7 +130,7 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
                 there, grouped, entries.Means(folder / f"{name} made"), registry=registry, min_documents=1
             )
         registry = made.registry
-        return stored_histories.contents_of(world, grouped, made, folder / name)
+        return stored_histories.contents_of(world, grouped, made, folder / name, there)
 
     for _ in range(7):
         world.step()
@@ -162,7 +162,7 @@ def regrouping(tmp_path_factory: pytest.TempPathFactory) -> Change:
             grouped = entries.group(there)
             means = entries.Means(folder / f"{name} made")
             made = entries.make(there, grouped, means, registry=Registered.of(), min_documents=1)
-        contents, told = stored_histories.contents_of(world, grouped, made, folder / name)
+        contents, told = stored_histories.contents_of(world, grouped, made, folder / name, there)
         published = [
             one.model_copy(update={"id": "another/name"}) if one.cluster_id == renamed else one
             for one in contents.entries

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
+    from pipeline.store.contents import Contents, Holding, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
     from pipeline.store.digesting import digest, digests, table_counts
     from pipeline.store.engine import check_replaceable, of_ours, sign
     from pipeline.store.noted import Digests, Told
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "contents": (
         "Contents",
+        "Holding",
         "JournalRow",
         "OverrideRow",
         "RunRow",
@@ -85,6 +86,7 @@ __all__ = [
     "Answer",
     "Contents",
     "Digests",
+    "Holding",
     "JournalRow",
     "Limits",
     "OverrideRow",

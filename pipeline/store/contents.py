@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -97,6 +97,10 @@ class RunRow:
     detail: Mapping[str, object] = field(default_factory=dict)
 
 
+#: The names of the shards that have a row of a kind with one of some values in a column: "documents", "document_id" …
+Holding = Callable[[str, str, Collection[str]], Collection[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """Everything that `write` puts into a file."""
@@ -105,6 +109,7 @@ class Contents:
     events: tuple[Path, ...] = ()
     claims: tuple[Path, ...] = ()
     skipped_files: tuple[Path, ...] = ()
+    holding: Holding | None = None  # which of the shards hold what; None where nobody knows
     clusters: Sequence[Cluster] = ()
     assignments: Sequence[Assignment] = ()
     neighbours: tuple[Neighbour, ...] = ()

@@ -16,7 +16,7 @@ import fcntl
 import hashlib
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -260,10 +260,11 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Si
     with staged(path) as made:
         _copy(path, made)
         with transaction(made) as connection:
-            _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
+            documents = _changed(last.told.documents, told.documents)
+            _name(connection, "changed_documents", "document_id", documents)
             _name(connection, "changed_entries", "entry_id", entries)
             _name(connection, "changed_clusters", "cluster_id", _changed(last.told.clusters, told.clusters))
-            _bring_documents(connection, contents)
+            _bring_documents(connection, contents, documents)
             _count_anew(connection)
             there = [contents.entries[place] for place in told.entries.places(entries)]
             came = _bring_entries(connection, there)
@@ -318,18 +319,20 @@ def _name(connection: duckdb.DuckDBPyConnection, table: str, column: str, ids: l
     connection.execute(f"CREATE TEMP TABLE {table} AS SELECT unnest($1::VARCHAR[]) AS {column}", [ids])
 
 
-def _bring_documents(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+def _bring_documents(connection: duckdb.DuckDBPyConnection, contents: Contents, documents: Collection[str]) -> None:
     """Nothing; what shards say of the documents that changed is what they say now, and so are signatures of theirs."""
     connection.execute(f"CREATE TEMP TABLE changed_signatures AS {_SIGNATURES_GONE}")
     events = "SELECT event_id FROM events WHERE document_id IN (FROM changed_documents)"
     connection.execute(f"DELETE FROM parameters WHERE event_id IN ({events})")  # noqa: S608  (as above)
     for table in ("documents", "official_docs", "events", "claims"):
         connection.execute(f"DELETE FROM {table} WHERE document_id IN (FROM changed_documents)")  # noqa: S608
-    every = files_of(contents)
-    some = _holding(connection, every)
+    some = _holding(contents, "documents", "document_id", documents)
     for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if table == "signatures":
-            _bring_signatures(connection, statement, every[kind], some[kind])
+            asked = "SELECT signature_id FROM changed_signatures WHERE signature_id IS NOT NULL"
+            had = [signature_id for (signature_id,) in connection.execute(asked).fetchall()]
+            showing = _holding(contents, "events", "signature_id", had)
+            _bring_signatures(connection, statement, showing[kind] if had else [], some[kind])
         elif table in _CHOSEN and some[kind]:
             load(connection, statement.replace(SHARDS, _rows(_CHOSEN[table])), some[kind])
 
@@ -338,17 +341,19 @@ def _rows(chosen: str) -> str:
     return f"(SELECT * FROM {SHARDS} WHERE {chosen})"  # noqa: S608  (from this module)
 
 
-def _bring_signatures(connection: duckdb.DuckDBPyConnection, statement: str, every: list[str], some: list[str]) -> None:
+def _bring_signatures(
+    connection: duckdb.DuckDBPyConnection, statement: str, showing: list[str], some: list[str]
+) -> None:
     """Nothing; signatures of the documents that changed have their rows, and are among those that changed.
 
-    Those that such a document had are made of all events; to those that one has now alone its events are added.
+    Those that such a document had are made of all events, which are in the files `showing` them; to those that one has
+    now alone its events are added, which are in `some`.
     """
     connection.execute(f"CREATE TEMP TABLE came_signatures AS {_SIGNATURES_COME}")
     connection.execute(f"CREATE TEMP TABLE stayed AS {_SIGNATURES_STAYED}")
     for names in ("changed_signatures", "came_signatures"):
         connection.execute(f"DELETE FROM signatures WHERE signature_id IN (FROM {names})")  # noqa: S608
-    ((had,),) = connection.execute("SELECT count(signature_id) FROM changed_signatures").fetchall()
-    for chosen, files in ((_SIGNED_BEFORE, every if had else []), (_SIGNED_NOW, some)):
+    for chosen, files in ((_SIGNED_BEFORE, showing), (_SIGNED_NOW, some)):
         if files:
             load(connection, statement.replace(SHARDS, _rows(chosen)), files)
     connection.execute(_ADDED_UP)
@@ -357,14 +362,13 @@ def _bring_signatures(connection: duckdb.DuckDBPyConnection, statement: str, eve
     connection.execute("INSERT INTO changed_signatures FROM came_signatures")
 
 
-def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Of the files of shards those of shards that hold a document that changed."""
-    if not files["documents"]:
-        return {kind: [] for kind in files}
-    asked = """SELECT DISTINCT filename FROM read_parquet($files, filename = true, hive_partitioning = false)
-        WHERE document_id IN (FROM changed_documents)"""
-    names = {Path(name).stem for (name,) in connection.execute(asked, {"files": files["documents"]}).fetchall()}
-    return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
+def _holding(contents: Contents, kind: str, column: str, values: Collection[str]) -> dict[str, list[str]]:
+    """The files of those shards that have a row of a kind with one of these values in a column, or of all of them."""
+    every = files_of(contents)
+    if contents.holding is None:
+        return every
+    names = contents.holding(kind, column, values)
+    return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in every.items()}
 
 
 def _bring_entries(

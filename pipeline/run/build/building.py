@@ -306,7 +306,8 @@ class _Build:
         self.progress("publish", 0, 1)
         told = _told(places, code, found, made)
         found.let_go()  # writing needs the room
-        lines = _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
+        files = _Files(used, self.added, found.holding_shards)
+        lines = _write(places, files, grouped, made, past, stages=stages, run_id=run_id, told=told)
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
             exporting.note_passed(places.passed, lines)  # each was asked, as `entries` made it
@@ -394,9 +395,18 @@ def _forgotten(places: Places) -> str:
     return results.digest(sorted(path.name for path in (places.raw / "forgotten").glob("*")))
 
 
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The shards of a build, what was added to them, and which of them hold what."""
+
+    used: Sequence[shards.ShardPaths]
+    added: Added
+    holding: store.Holding
+
+
 def _write(
     places: Places,
-    files: tuple[Sequence[shards.ShardPaths], Added],
+    files: _Files,
     grouped: entries.Grouped,
     made: entries.Made,
     past: changes.Past,
@@ -406,7 +416,7 @@ def _write(
     told: store.Told,
 ) -> store.Digests:
     """By entry id the sha256 of its row in the database, which is in the place of the one before."""
-    used, added = files
+    used, added = files.used, files.added
     rulings = reduce.rows(made.rulings)
     registry = made.registry.with_cluster_aliases(past.compared.aliases)
     journal = past.journal(made.journal, rulings, run_id=run_id)
@@ -420,6 +430,7 @@ def _write(
             events=tuple(paths.events for paths in used),
             claims=tuple(paths.claims for paths in (*used, *added.files)),
             skipped_files=tuple(paths.skipped for paths in (*used, *added.files)),
+            holding=files.holding,
             clusters=made.clusters,
             assignments=grouped.partition.assignments,
             neighbours=grouped.partition.neighbours,

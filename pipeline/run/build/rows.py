@@ -8,7 +8,7 @@ few columns; beyond its share of memory they lie on the disk.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -214,6 +214,12 @@ class Rows:
     def touched(self) -> narrow.Touched | None:
         """What documents the last build did not have as they are now; None where nothing is known of it."""
         return self._found.touched()
+
+    def holding_shards(self, kind: str, column: str, values: Collection[str]) -> frozenset[str]:
+        """The names of the shards that have a row of a kind with one of some values in a column."""
+        table = self._found.tables[kind].select(["shard", column])
+        some = pc.unique(table["shard"].filter(pa.array(keyed.is_in(table[column], values))))
+        return frozenset(Path(self._files[kind][number]).stem for number in some.to_pylist())
 
     # ------------------------------------------------------------ of all
 
