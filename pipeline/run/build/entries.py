@@ -295,7 +295,7 @@ class _Rest:
 
     def renamed(self, assigned: ids.Assigned, named_anew: frozenset[str]) -> set[str]:
         """The clusters whose entries say another id now: their own, a former one, or that of another entry."""
-        found = {*named_anew.intersection(self.table["cluster_id"].to_pylist())} if named_anew else set()
+        found = {*self._ids(pc.is_in(self.table["cluster_id"], value_set=pa.array(sorted(named_anew), pa.string())))}
         found |= {*keyed.owners(self.table["cluster_id"], self.table["others"], named_anew)}
         is_led_to = pa.array(keyed.is_in(self.table["entry_id"], assigned.led_to()))
         some = self.table.filter(pc.or_(pc.greater(pc.list_value_length(self.table["aliases"]), 0), is_led_to))
@@ -516,16 +516,18 @@ def _worded(
 def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned, named_anew: frozenset[str]) -> None:
     """Nothing; the results of the sketches are those of entries: made before, where nothing of them changed."""
     changed: dict[str, _Sketch] = {}
-    orders = []
+    orders, asked = [], []
     for sketch in sketches:
-        was, cluster_id = sketch.result, sketch.cluster.cluster_id
-        entry_id = assigned.ids[cluster_id]
+        was = sketch.result
+        entry_id = assigned.ids[sketch.cluster.cluster_id]
         aliases = tuple(assigned.aliases_of(entry_id))
         is_named = (was.entry_id, was.aliases) == (entry_id, aliases) and named_anew.isdisjoint(was.others)
-        if sketch.needed is None and is_named:
-            continue
-        needed = work.needed(sketch)
-        named = _names(sketch, needed, assigned)
+        if sketch.needed is not None or not is_named:
+            asked.append((sketch, entry_id, aliases, work.needed(sketch)))
+    names = assigned.ids.several({one for sketch, *_, needed in asked for one in _spoken_of(sketch, needed)})
+    for sketch, entry_id, aliases, needed in asked:
+        was, cluster_id = sketch.result, sketch.cluster.cluster_id
+        named = {one: names[one] for one in _spoken_of(sketch, needed) if one in names}
         digest = work.means.memory.worded(needed, entry_id, aliases, named)
         sketch.result = replace(was, entry_id=entry_id, aliases=aliases)
         if not digest or was.worded != digest:
@@ -552,10 +554,9 @@ def _named_anew(
     return frozenset(differing.union(rest.called_otherwise(assigned)))
 
 
-def _names(sketch: _Sketch, needed: results.Needed, assigned: ids.Assigned) -> dict[str, str]:
-    """The ids of the entries that a cluster's entry may name, by cluster."""
-    spoken = {sketch.cluster.cluster_id, *(cluster_id for _, cluster_id in needed.others)}
-    return {cluster_id: assigned.ids[cluster_id] for cluster_id in sorted(spoken) if cluster_id in assigned.ids}
+def _spoken_of(sketch: _Sketch, needed: results.Needed) -> list[str]:
+    """The clusters whose entries a cluster's entry may name, sorted."""
+    return sorted({sketch.cluster.cluster_id, *(cluster_id for _, cluster_id in needed.others)})
 
 
 def _imported(rows: Rows, *, taken: ids.Taken) -> tuple[list[KnowledgeEntry], list[Skipped]]:

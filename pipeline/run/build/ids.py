@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count
@@ -69,6 +69,13 @@ class Ids(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._given) + len(self._standing)
+
+    def several(self, clusters: Set[str]) -> dict[str, str]:
+        """The ids of some clusters, of those that have one: those that stand are looked through once."""
+        asked = pa.array(list(clusters - self._given.keys()), pa.string())
+        found = self._standing.filter(pc.is_in(self._standing["cluster_id"], value_set=asked))
+        given = {one: self._given[one] for one in clusters if one in self._given}
+        return dict(zip(*(column.to_pylist() for column in found.columns), strict=True)) | given
 
     def column(self, clusters: pa.ChunkedArray) -> pa.Array:
         """The ids of some clusters, "" of one that has none."""
