@@ -203,6 +203,14 @@ CASES: Mapping[str, Case] = {
         most=2,
     ),
     "witness": Case([*MANY, template("the lamp is burnt")], [template("the lamp is burnt out since yesterday")]),
+    "found elsewhere": Case(
+        [*MANY, template("the lamp is burnt out", gate={"op": "put"})],
+        [template("since yesterday the lamp is burnt out again", gate={"op": "lay"})],
+    ),
+    "finds elsewhere": Case(
+        [*MANY, template("since yesterday the lamp is burnt out again", gate={"op": "lay"})],
+        [template("the lamp is burnt out", gate={"op": "put"})],
+    ),
     "owners of neighbours": Case(NEAR[:-2], NEAR[-2:], owners=1),
     "neighbours": Case(
         [*MANY, template("cannot place the anvil on shelf <n> of the northern store", gate={"op": "put"})],
@@ -285,7 +293,9 @@ MUTANTS: Mapping[str, tuple[str, object, str, object]] = {
         asked(lambda real, _clusters, gone, _new, _: real(gone.slice(0, 0))),
     ),
     "who refuted an expression": ("witness", proofs, "_is_there", lambda *_: True),
-    "who refutes an expression": ("witness", proofs, "_refuted", lambda *_: set()),
+    "who refutes an expression": ("witness", proofs.Came, "found_by", lambda *_: set()),
+    "expressions that may find": ("found elsewhere", KeptProofs, "that_may_find", lambda *_: []),
+    "texts that may be found": ("finds elsewhere", grouping.Masked, "holding", lambda *_: iter(())),
     "texts that came": ("witness", grouping, "_came", lambda *_: []),
 }
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import cluster
-from pipeline.cluster import proofs
-from pipeline.cluster.proofs import Foreigners, Proofs
+from pipeline.cluster import Proof, proofs
+from pipeline.cluster.proofs import Came, Foreigners, Proofs
 from pipeline.records import Cluster, Template
+from pipeline.run.build.grouping import KeptProofs
 from tests.rings import first_alone
 from tests.test_cluster import template
 
@@ -83,7 +84,7 @@ def test_a_proof_that_is_kept_is_the_one_that_would_be_found() -> None:
 
 MUTANTS: dict[str, tuple[str, Callable[..., object]]] = {
     "a witness that went": ("_is_there", lambda *_: True),
-    "a text that came": ("_refuted", lambda *_: set()),
+    "a text that came": ("Came", lambda _: Came(())),
     "the cluster's own texts": ("digest", lambda *parts: "" if len(parts) > 1 else real_digest(*parts)),
 }
 real_digest = proofs.digest
@@ -94,6 +95,30 @@ def test_what_a_proof_rests_on_cannot_be_left_out(mutant: str, monkeypatch: pyte
     name, mutated = MUTANTS[mutant]
     monkeypatch.setattr(proofs, name, mutated)
     assert any(first_difference(seed) is not None for seed in SEEDS)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.text("xy é", max_size=9)), max_size=9),
+    st.lists(st.frozensets(st.text("xyé", min_size=1, max_size=2), max_size=4), max_size=5),
+)
+def test_who_is_found_by_an_expression_is_asked_of_columns_as_of_each(
+    texts: list[tuple[str, str]], sides: list[frozenset[str]]
+) -> None:
+    regexes = [" ".join(sorted(words)) for words in sides]
+    anchors, masks = (
+        [proofs.longest(words) if words else "" for words in sides],
+        [proofs.mask(words) for words in sides],
+    )
+    every = [
+        Proof(f"{number}", "", "", regex, (), (anchor,), (bits,))
+        for number, (regex, anchor, bits) in enumerate(zip(regexes, anchors, masks, strict=True))
+    ]
+    came = Came(texts)
+    some = KeptProofs.of({one.cluster_id: one for one in every}).that_may_find(came)
+    found = {f"{n}" for n, words in enumerate(sides) if any(words <= proofs.words_of(text) for _, text in texts)}
+    assert found <= {one.cluster_id for one in some} <= {one.cluster_id for one in Proofs.of(every).that_may_find(came)}
+    assert came.found_by(some) == came.found_by(every)
 
 
 def test_what_is_proven_still_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -33,6 +34,8 @@ _RAREST_WORDS = 4
 #: Texts are read where no more than one owner for so many of them is asked about.
 _TEXTS_A_READING = 64
 _WORD = re.compile(r"\w+")
+#: Bits of a mask: as many as a number of a column has beside its sign.
+_BITS = 63
 #: No word holds it.
 _BETWEEN = "\0"
 
@@ -49,6 +52,14 @@ _TRIED_AT_ONCE = 1000
 def words_of(text: str) -> set[str]:
     """The distinct words of a text."""
     return set(_WORD.findall(text))
+
+
+def mask(words: Iterable[str]) -> int:
+    """The bits of some words: a text that holds all of them has all of these bits, and few others have."""
+    found = 0
+    for word in words:
+        found |= 1 << zlib.crc32(word.encode("utf-8", "surrogatepass")) % _BITS
+    return found
 
 
 class Lying(Protocol):
@@ -183,6 +194,7 @@ class Proof:
     chosen: str  # the last try that no foreign text refuted, proven or not; "" where all were
     witnesses: tuple[Witness, ...]  # of each try that was refuted
     anchors: tuple[str, ...] = ()  # of each alternative of the chosen try a word that a text it finds must hold; or ""
+    masks: tuple[int, ...] = ()  # of each the bits of all words that such a text must hold
 
 
 def digest(*parts: object) -> str:
@@ -199,8 +211,38 @@ class Standing(Protocol):
     def refuted_by(self, owners: Set[str], /) -> Iterable[Proof]:
         """Those of which a try was refuted by a text of one of these clusters."""
 
-    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
-        """Those of whose chosen try an alternative is filed under one of these words."""
+    def that_may_find(self, came: Came, /) -> Iterable[Proof]:
+        """Those of whose chosen try an alternative may find one of the texts that came, and perhaps a few others."""
+
+
+class Came:
+    """Texts that came, each with its owner, for who asks which of them an expression finds."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._texts = [(owner, text, words_of(text)) for owner, text in texts]
+        self._bits = [mask(words) for _, _, words in self._texts]
+        self.words = frozenset[str]().union(*(words for _, _, words in self._texts)) | ({""} if self._texts else set())
+        self.masks = sorted({*self._bits})
+
+    def found_by(self, proofs: Iterable[Proof]) -> set[str]:
+        """The owners of those expressions of which an alternative finds a text of another."""
+        filed: dict[str, list[tuple[Proof, int]]] = {}
+        for proof in proofs:
+            for place, anchor in enumerate(proof.anchors):
+                if anchor in self.words:
+                    filed.setdefault(anchor, []).append((proof, place))
+        found: set[str] = set()
+        for (owner, text, words), bits in zip(self._texts, self._bits, strict=True):
+            for proof, place in (one for word in ("", *words) for one in filed.get(word, ())):
+                asked = proof.cluster_id not in found and proof.cluster_id != owner
+                if asked and not proof.masks[place] & ~bits and _is_found(proof, place, text, words):
+                    found.add(proof.cluster_id)
+        return found
+
+
+def _is_found(proof: Proof, place: int, text: str, words: Set[str]) -> bool:
+    side = patterns.sides_of(proof.chosen)[place]
+    return side.words <= words and _search(side.regex)(text) is not None
 
 
 class Proofs(dict[str, Proof]):
@@ -215,9 +257,9 @@ class Proofs(dict[str, Proof]):
         """See `Standing`."""
         return [one for one in self.values() if any(witness.owner in owners for witness in one.witnesses)]
 
-    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
+    def that_may_find(self, came: Came, /) -> Iterable[Proof]:
         """See `Standing`."""
-        return [one for one in self.values() if not words.isdisjoint(one.anchors)]
+        return [one for one in self.values() if not came.words.isdisjoint(one.anchors)]
 
 
 #: Of no build.
@@ -241,7 +283,7 @@ def _standing(kept: Standing, own: Own, rest: Untouched | None) -> tuple[dict[st
     """The proofs of the clusters `own` that would be found again, and the other clusters whose proofs would not."""
     same = {owner: proof for owner, (told, _) in own.items() if (proof := kept.get(owner)) and proof.own == told}
     every = ((owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts)
-    came = list(every) if rest is None else rest.came
+    came = Came(every if rest is None else rest.came)
     touched = own.keys() | (frozenset() if rest is None else rest.gone)
 
     def holds(proof: Proof) -> bool:
@@ -253,36 +295,16 @@ def _standing(kept: Standing, own: Own, rest: Untouched | None) -> tuple[dict[st
     if rest is not None:
         doubted = (one for one in kept.refuted_by(touched) if one.cluster_id not in touched)
         again.update(one.cluster_id for one in doubted if not holds(one))
-        words = {"", *chain.from_iterable(words_of(text) for _, text in came)} if came else frozenset[str]()
-        some = kept.filed_under(words) if came else ()
-        filed = {one.cluster_id: one for one in some if one.cluster_id not in touched}
-    refuted = _refuted({**held, **filed}, came)
+        filed = {one.cluster_id: one for one in kept.that_may_find(came) if one.cluster_id not in touched}
+    refuted = came.found_by([*held.values(), *filed.values()])
     again |= refuted & filed.keys()
     return {owner: proof for owner, proof in held.items() if owner not in refuted}, sorted(again)
 
 
-def _refuted(held: Mapping[str, Proof], came: Sequence[tuple[str, str]]) -> set[str]:
-    """The owners of the tries that one of the texts that came is found by; each is filed under one of its words."""
-    if not held or not came:
-        return set()
-    every = {"", *chain.from_iterable(words_of(text) for _, text in came)}
-    anchors: dict[str, list[tuple[str, Pattern]]] = {}
-    for owner, proof in held.items():
-        if not every.isdisjoint(proof.anchors):  # of seven thousand expressions a few
-            for anchor, side in zip(proof.anchors, patterns.sides_of(proof.chosen), strict=True):
-                anchors.setdefault(anchor, []).append((owner, side))
-    found: set[str] = set()
-    for other, text in came:
-        words = words_of(text)
-        for owner, side in (one for word in ("", *words) for one in anchors.get(word, ())):
-            if owner not in found and owner != other and side.words <= words and _search(side.regex)(text):
-                found.add(owner)
-    return found
-
-
-def _anchors(chosen: str) -> tuple[str, ...]:
+def _filed(chosen: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The anchors and the masks of a proof."""
     sides = patterns.sides_of(chosen) if chosen else []
-    return tuple(max(side.words, key=lambda word: (len(word), word), default="") for side in sides)
+    return tuple(longest(side.words) if side.words else "" for side in sides), tuple(mask(one.words) for one in sides)
 
 
 def _is_there(witness: Witness, own: Own) -> bool:
@@ -352,7 +374,7 @@ def _proven_on_templates(
             tried[one.cluster_id][0] if one.cluster_id in good else "",
             tried.get(one.cluster_id, ("", ()))[0],
             tuple(witnesses[one.cluster_id]),
-            _anchors(tried.get(one.cluster_id, ("", ()))[0]),
+            *_filed(tried.get(one.cluster_id, ("", ()))[0]),
         )
         for one in clusters
     }
@@ -503,7 +525,7 @@ def _proven(
         waiting = {owner: waiting[owner] for owner in tried if owner not in good}
     proven = {owner: chosen[owner] if found[owner] else "" for owner in work}
     return {
-        owner: Proof(owner, own[owner][0], found[owner], proven[owner], tuple(against[owner]), _anchors(proven[owner]))
+        owner: Proof(owner, own[owner][0], found[owner], proven[owner], tuple(against[owner]), *_filed(proven[owner]))
         for owner in work
     }
 

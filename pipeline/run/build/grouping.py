@@ -8,7 +8,6 @@ asks all of it the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -49,7 +48,9 @@ _PAIR = pa.schema(
     [("one", pa.string()), ("other", pa.string()), ("score", pa.float64()), ("reason", pa.string()), _UNIT]
 )
 SCHEMAS: Mapping[str, pa.Schema] = {
-    "templates": _with(TEMPLATES.schema, _UNIT, pa.field("own", _KEYS), pa.field("asked", _KEYS)),
+    "templates": _with(
+        TEMPLATES.schema, _UNIT, pa.field("own", _KEYS), pa.field("asked", _KEYS), pa.field("mask", pa.int64())
+    ),
     "clusters": _with(CLUSTERS.schema, _UNIT, pa.field("alike", pa.list_(pa.uint64()))),
     "assignments": _with(ASSIGNMENTS.schema, _UNIT),
     "pairs": _PAIR,
@@ -77,6 +78,8 @@ NOTHING = Kept(**{name: schema.empty_table() for name, schema in SCHEMAS.items()
 
 #: So many records are looked up one by one.
 _FEW = 64
+#: Of more texts each expression is looked at that is filed under a word of theirs.
+_MANY_MASKS = 1000
 #: Rows that are made texts at once.
 _LINES_AT_ONCE = 100_000
 
@@ -211,9 +214,20 @@ class KeptProofs(Keyed[Proof]):
         """Those of which a try was refuted by a text of one of these clusters."""
         return self.naming("witnesses", owners, field="owner")
 
-    def filed_under(self, words: Set[str], /) -> Iterable[Proof]:
-        """Those of whose chosen try an alternative is filed under one of these words."""
-        return self.naming("anchors", words)
+    def that_may_find(self, came: proofs.Came, /) -> Iterable[Proof]:
+        """Those of whose chosen try an alternative may find one of the texts that came, and perhaps a few others."""
+
+        def are_hits(anchors: pa.Array, masks: pa.Array) -> Mask:
+            found = np.flatnonzero(keyed.is_in(anchors, came.words))
+            asked = keyed.numbers(masks)[found]
+            is_hit = np.full(len(found), len(came.masks) > _MANY_MASKS)
+            for one in () if is_hit.any() else came.masks:
+                is_hit |= asked & ~one == 0
+            hits = np.zeros(len(anchors), bool)
+            hits[found[is_hit]] = True
+            return hits
+
+        return self.having(("anchors", "masks"), are_hits) if came.masks else []
 
 
 def lying(partition: cluster.Partition) -> Lying[Assignment]:
@@ -236,7 +250,7 @@ def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluste
     rest = proofs.Untouched(
         frozenset(gone),
         lambda some: [bare[bare.place(one)] for one in some],
-        Texts(templates["text"], kept.assignments["cluster_id"]),
+        Masked(templates["text"], kept.assignments["cluster_id"], kept.templates["mask"]),
         _came(templates.filter(pa.array(touched.new)), assignments),
     )
     came = sorted(found.clusters, key=lambda one: one.cluster_id)
@@ -274,32 +288,35 @@ class _Known(dict[str, Template]):
 
 
 class Texts:
-    """Texts with their owners, in columns; see `cluster.proofs.Lying`."""
+    """Texts with their owners, in columns."""
 
     def __init__(self, texts: pa.ChunkedArray, owners: pa.ChunkedArray) -> None:
-        self._texts = [chunk for chunk in texts.chunks if len(chunk)]
+        self._texts = texts
         self._owners = owners
 
     def __len__(self) -> int:
-        return sum(map(len, self._texts))
+        return len(self._texts)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        texts = (text for chunk in self._texts for text in chunk.to_pylist())
+        texts = (text for chunk in self._texts.chunks for text in chunk.to_pylist())
         return zip(self._owners.to_pylist(), texts, strict=True)
+
+
+class Masked(Texts):
+    """The same with the bits of the words of each (`cluster.proofs.mask`); see `cluster.proofs.Lying`."""
+
+    def __init__(self, texts: pa.ChunkedArray, owners: pa.ChunkedArray, masks: pa.ChunkedArray) -> None:
+        super().__init__(texts, owners)
+        self._masks = keyed.numbers(masks)
 
     def holding(self, words: frozenset[str], but: frozenset[str]) -> Iterator[tuple[str, str]]:
         """Owner and text of those that hold these words; none of some owners."""
-        start, finds = 0, re.compile(re.escape(proofs.longest(words).encode())).finditer
-        for chunk in self._texts:
-            _, ends, data = chunk.buffers()
-            offsets = np.frombuffer(ends, np.int32, len(chunk) + 1, 4 * chunk.offset)
-            begins = [found.start() for found in finds(memoryview(data), int(offsets[0]), int(offsets[-1]))]
-            places = pa.array(np.unique(np.searchsorted(offsets, np.array(begins, np.int64), "right") - 1))
-            owners = self._owners.slice(start, len(chunk)).take(places)
-            is_other = pa.array(~keyed.is_in(owners, but))
-            some = zip(owners.filter(is_other).to_pylist(), chunk.take(places.filter(is_other)), strict=True)
-            yield from ((owner, text) for owner, cell in some if words <= proofs.words_of(text := cell.as_py()))
-            start += len(chunk)
+        asked = proofs.mask(words)
+        places = pa.array(np.flatnonzero(self._masks & asked == asked))
+        owners = self._owners.take(places)
+        is_other = pa.array(~keyed.is_in(owners, but))
+        some = zip(owners.filter(is_other).to_pylist(), self._texts.take(places.filter(is_other)), strict=True)
+        yield from ((owner, text) for owner, cell in some if words <= proofs.words_of(text := cell.as_py()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +435,7 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone
         unit=pa.array(found.units, pa.string()),
         own=_lists(found.keys.own, len(names)),
         asked=_lists(found.keys.asked, len(names)),
+        mask=pa.array([proofs.mask(proofs.words_of(one.text)) for one in found.templates], pa.int64()),
     )
     known = {one.signature_id: one for one in found.templates}
     alike = units.medoid_keys([known[one.medoid] for one in found.clusters]).T

@@ -9,7 +9,7 @@ asks for its key, and what is asked of all of them is asked of columns.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -131,13 +131,18 @@ class Keyed(Mapping[str, Record], Generic[Record]):
 
     def naming(self, name: str, values: Iterable[str], *, field: str = "") -> list[Record]:
         """The records in whose list of this name one of some values is, or a record with it in this field."""
+        return self.having((name,), lambda inner: is_in(inner.field(field) if field else inner, values))
+
+    def having(self, names: Sequence[str], are_hits: Callable[..., Mask]) -> list[Record]:
+        """The records that have a hit in their lists of these names, which are equally long: of what all of these lists
+        hold, one after the other, it tells which places are.
+        """
         tables = [(one.table, mask) for one, mask in zip(self.segments, self._alive, strict=True)]
         parts = []
         for table, mask in (*tables, (self._fresh, np.ones(len(self._fresh), bool))):
-            lists = whole(table[name])
-            inner = lists.flatten().field(field) if field else lists.flatten()
+            lists = [whole(table[name]) for name in names]
             hits = np.zeros(len(table), bool)
-            hits[numbers(pc.list_parent_indices(lists))[is_in(inner, values)]] = True
+            hits[numbers(pc.list_parent_indices(lists[0]))[are_hits(*(one.flatten() for one in lists))]] = True
             parts.append(table.select(self.table.schema.names).filter(pa.array(hits & mask)))
         return self.table.read(pa.concat_tables(parts))
 
