@@ -441,3 +441,45 @@ def test_a_file_grows_by_no_more_than_a_part_of_what_it_holds(
         assert path.stat().st_size <= 1.3 * whole
     assert copies
     assert store.digests(path) == change.digests
+
+
+# ---------------------------------------------------------------- copied meanwhile
+
+
+@pytest.mark.parametrize("harm", ["none", "touched", "no room"])
+def test_a_copy_that_was_made_meanwhile_is_taken_if_it_is_of_the_file(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    path = folder / "x.duckdb"
+    noted.renew(folder, noted.checksum(path), path)
+    monkeypatch.setattr(replacing, "_LARGE", 0)
+    copied: list[Path] = []
+    real = replacing._copied
+
+    def counted(path: Path, made: Path) -> None:
+        copied.append(made)
+        if harm == "no room" and made.suffix == ".ahead":
+            raise OSError(28, "No space left on device")
+        real(path, made)
+
+    monkeypatch.setattr(replacing, "_copied", counted)
+    with store.copied_meanwhile(path, is_worth=True):
+        if harm == "touched":
+            replacing._AHEAD[path].future.result()
+            os.utime(path, ns=(1, 1))
+        store.bring(path, change.contents, change.told, note=folder)
+    assert len(copied) == (1 if harm == "none" else 2)
+    assert store.digests(path) == change.digests
+    assert not list(folder.glob(".*"))
+
+
+def test_a_copy_that_nobody_took_is_gone_and_one_of_a_killed_process_too(change: Change, tmp_path: Path) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    path = folder / "x.duckdb"
+    with store.copied_meanwhile(path, is_worth=False):
+        assert not list(folder.glob(".*"))
+    (folder / ".x.duckdb.4194399.ahead").write_bytes(b"half")
+    (folder / f".x.duckdb.{os.getpid()}.ahead").write_bytes(b"half")
+    store.bring(path, change.contents, change.told, note=folder)
+    assert [one.name for one in folder.glob(".*")] == [f".x.duckdb.{os.getpid()}.ahead"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
     from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
     from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
-    from pipeline.store.replacing import add_runs, bring
+    from pipeline.store.replacing import add_runs, bring, copied_meanwhile
     from pipeline.store.writing import write
 
 #: Where the names are, which are imported when somebody asks for them: most commands need few of the libraries.
@@ -74,6 +74,7 @@ _PLACES = {
     "replacing": (
         "add_runs",
         "bring",
+        "copied_meanwhile",
     ),
     "writing": ("write",),
 }
@@ -100,6 +101,7 @@ __all__ = [
     "bring",
     "check",
     "check_replaceable",
+    "copied_meanwhile",
     "digest",
     "digests",
     "held",

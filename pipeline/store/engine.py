@@ -282,11 +282,17 @@ def _publish(staged: Path, path: Path) -> None:
             staged.replace(path)
 
 
+def ahead_of(path: Path) -> Path:
+    """Where to copy the file at `path` before it is known what is to change in it."""
+    return path.with_name(f".{path.name}.{os.getpid()}.ahead")
+
+
 def _discard_leftovers(path: Path) -> None:
     """Nothing; half-written files of processes that were killed are gone."""
-    for leftover in path.parent.glob(f".{path.name}.*.new*"):
+    for leftover in (*path.parent.glob(f".{path.name}.*.new*"), *path.parent.glob(f".{path.name}.*.ahead")):
         pid = leftover.name.removeprefix(f".{path.name}.").partition(".")[0]
-        if not (pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()):
+        is_own = pid == str(os.getpid())
+        if not (pid.isdigit() and Path(f"/proc/{pid}").exists()) or (is_own and leftover.suffix != ".ahead"):
             leftover.unlink(missing_ok=True)
 
 

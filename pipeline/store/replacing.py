@@ -16,9 +16,10 @@ import fcntl
 import hashlib
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -27,7 +28,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipeline.records import chained
+from pipeline.records import chained, kept
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.store import engine, noted, opening, querying
@@ -57,6 +58,9 @@ _MOST_DEAD = 1.25
 FEW_ROWS = 10_000
 #: `ioctl` that lets two files share their blocks until one of them changes, on file systems that know of it.
 _FICLONE = 0x40049409
+
+#: From so many bytes on a file is copied meanwhile: see `copied_meanwhile`.
+_LARGE = 64 << 20
 
 #: Tables in which each row is of one cluster.
 _OF_CLUSTERS = ("assignments", "neighbours", "withheld", "clusters")
@@ -123,6 +127,19 @@ _ORDER = {
     **dict.fromkeys(("assignments", "neighbours", "skipped", "aliases", "cluster_aliases", "meta"), "ALL"),
     "journal": "ordinal",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A copy that a thread makes of a file, and what the file was when it was begun."""
+
+    sign: kept.Sign
+    made: Path
+    future: Future[None]
+
+
+#: By the file that it is of.
+_AHEAD: dict[Path, _Ahead] = {}
 
 
 def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
@@ -307,7 +324,36 @@ def _signed_anew(
     return last.with_those_of([*entries, *indexed], Digests.of(signs))
 
 
+@contextmanager
+def copied_meanwhile(path: Path, *, is_worth: bool) -> Iterator[None]:
+    """Inside the context a thread copies the file at `path`, if that `is_worth` it, for the `bring` that is to come.
+
+    That one takes the copy if nothing touched the file. Where file systems do not share blocks a large file takes a
+    second a gigabyte, and longer to reach the disk.
+    """
+    sign, made = kept.sign_of(path), engine.ahead_of(path)
+    if not is_worth or sign is None or sign[0] < _LARGE:
+        yield
+        return
+    try:
+        with ThreadPoolExecutor(1, "copy") as pool:
+            _AHEAD[path] = _Ahead(sign, made, pool.submit(_copied, path, made))
+            yield
+    finally:
+        _AHEAD.pop(path, None)
+        made.unlink(missing_ok=True)
+
+
 def _copy(path: Path, made: Path) -> None:
+    """Nothing; `made` has the bytes of `path`: the copy that was made meanwhile, if there is one that is whole."""
+    ahead = _AHEAD.pop(path, None)
+    if ahead is not None and ahead.future.exception() is None and ahead.sign == kept.sign_of(path):
+        ahead.made.replace(made)
+    else:
+        _copied(path, made)
+
+
+def _copied(path: Path, made: Path) -> None:
     """Nothing; `made` has the bytes of `path`, and shares its blocks where the file system can."""
     with path.open("rb") as source, made.open("wb") as target, suppress(OSError):
         fcntl.ioctl(target, _FICLONE, source.fileno())

@@ -260,7 +260,9 @@ def publish(
     spill, last = places.work / "spill", standing.narrow.for_home(_forgotten(places))
     with _workplace(places), rows.opened(used, added.files, spill=spill, threads=workers, last=last) as found:
         work = _Build(places, found, added, engines, workers, progress, code, standing)
-        summary = work.published(used, partitions, decided, published, min_documents=min_documents, run_id=run_id)
+        is_changed = found.touched is not None and bool(found.touched.documents)
+        with store.copied_meanwhile(places.database, is_worth=is_changed):
+            summary = work.published(used, partitions, decided, published, min_documents=min_documents, run_id=run_id)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     progress("publish", 1, 1)
