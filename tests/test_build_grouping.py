@@ -41,6 +41,14 @@ def from_kept(templates: Sequence[Template], last: Kept, proofs: KeptProofs = NO
     return found, kept
 
 
+def told_apart(before: Sequence[Template], after: Sequence[Template], last: Kept, found: Any) -> tuple[Any, Kept]:
+    """`after` grouped where it is told which templates are others than `before`."""
+    there, now = ({one.signature_id: one for one in some} for some in (before, after))
+    shown = {name for name in there.keys() | now.keys() if there.get(name) != now.get(name)}
+    made, kept, _ = grouping.grouped(TEMPLATES.write(in_order(after)), last, found.proofs, shown=shown)
+    return made, kept
+
+
 def differs(before: Sequence[Template], after: Sequence[Template]) -> list[str]:
     """In what `after` is otherwise when it is grouped from what was kept of `before`."""
     first, kept = from_kept(before, NOTHING)
@@ -92,9 +100,10 @@ def changed(rng: random.Random, one: Template) -> Template:
 
 @pytest.mark.parametrize("seed", quick_alone([1, 2], [1]))
 def test_who_comes_changes_and_goes_is_grouped_as_if_all_were_new(seed: int) -> None:
-    found, kept = from_kept((), NOTHING)
+    (found, kept), before = from_kept((), NOTHING), list[Template]()
     for there in steps(seed, 5):
-        found, kept = from_kept(there, kept, found.proofs)
+        assert told_apart(before, there, kept, found) == from_kept(there, kept, found.proofs)
+        (found, kept), before = from_kept(there, kept, found.proofs), there
         anew, fresh = from_kept(there, NOTHING)
         assert found == anew == cluster.partition(there)
         assert kept == fresh

@@ -82,7 +82,7 @@ def group(
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
-    last = standing.grouping
+    last, touched = standing.grouping, rows.touched
     templates = rows.template_table(last.templates if len(last.templates) else None)
     kept, rulings = NOTHING, tuple[cluster.Ruling, ...]()
     if overrides.rows:
@@ -91,10 +91,11 @@ def group(
         rulings = cluster.rulings(overrides, records)
         on_templates = standing.on_templates.with_those_of(partition.proofs, gone=standing.on_templates)
     else:
-        partition, kept, on_templates = grouping.grouped(templates, last, standing.on_templates)
+        shown = touched.shown if touched is not None and len(last.templates) else None
+        partition, kept, on_templates = grouping.grouped(templates, last, standing.on_templates, shown=shown)
     assignments = grouping.lying(partition)
     cluster_of = grouping.Assigned(assignments)
-    anew = concerned.told_anew(kept, cluster_of, standing, rows.touched)
+    anew = concerned.told_anew(kept, cluster_of, standing, touched)
     if anew is not None:
         anew |= concerned.proven_anew(on_templates, standing.on_templates)
     bare = Clusters.of(partition.clusters, on_templates)

@@ -236,13 +236,16 @@ def lying(partition: cluster.Partition) -> Lying[Assignment]:
     return rows if isinstance(rows, Lying) else Lying.written(ASSIGNMENTS, rows)
 
 
-def grouped(templates: pa.Table, last: Kept, proven: KeptProofs) -> tuple[cluster.Partition, Kept, KeptProofs]:
+def grouped(
+    templates: pa.Table, last: Kept, proven: KeptProofs, *, shown: Set[str] | None = None
+) -> tuple[cluster.Partition, Kept, KeptProofs]:
     """The clusters of distinct templates, sorted by id, as `cluster.partition` gives them; what is kept of it, and how
     their expressions were proven.
 
-    `last` is what the last build kept, `proven` its proofs.
+    `last` is what the last build kept, `proven` its proofs; of its templates no others came, changed or went than those
+    with the ids `shown`, unless that is None.
     """
-    touched = _Touched.of(templates, last)
+    touched = _Touched.of(templates, last, None if shown is None else pa.array(sorted(shown), pa.string()))
     found = units.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
     kept = _kept(templates, last, touched, found)
     gone = last.clusters["cluster_id"].filter(pa.array(touched.clusters)).to_pylist() if len(last.clusters) else proven
@@ -331,9 +334,9 @@ class _Touched:
     large: frozenset[Gate]
 
     @classmethod
-    def of(cls, templates: pa.Table, last: Kept) -> _Touched:
-        """By the templates that are there now and those that were."""
-        place, is_same, is_new = _compared(templates, last.templates)
+    def of(cls, templates: pa.Table, last: Kept, shown: pa.Array | None) -> _Touched:
+        """By the templates that are there now and those that were; see `grouped`."""
+        place, is_same, is_new = _compared(templates, last.templates, shown)
         is_gone = np.ones(len(last.templates), bool)
         is_gone[place[is_same]] = False
         came = templates.filter(pa.array(~is_same))
@@ -347,10 +350,26 @@ class _Touched:
         return cls(now, is_new, in_units, keyed.is_in(last.clusters["unit"], unit), unit, large)
 
 
-def _compared(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask, Mask]:
+def _compared(templates: pa.Table, last: pa.Table, shown: pa.Array | None) -> tuple[NDArray[np.int64], Mask, Mask]:
     """Of each template its place in `last`, -1 if it has none; whether it is there as it is, and whether its text is
-    not.
+    not. None but those `shown` are looked at: the others are the same, in the same order.
     """
+    is_asked, was_asked = (
+        np.ones(len(one), bool) if shown is None else keyed.is_in(one["signature_id"], shown)
+        for one in (templates, last)
+    )
+    some, there = templates.filter(pa.array(is_asked)), last.filter(pa.array(was_asked))
+    at, alike, strange = _compared_all(some, there)
+    place = np.full(len(templates), -1)
+    place[~is_asked] = np.flatnonzero(~was_asked)
+    place[is_asked] = np.where(at < 0, -1, np.append(np.flatnonzero(was_asked), -1)[at])
+    is_same, is_new = np.ones(len(templates), bool), np.zeros(len(templates), bool)
+    is_same[is_asked], is_new[is_asked] = alike, strange
+    return place, is_same, is_new
+
+
+def _compared_all(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask, Mask]:
+    """The same of all of them."""
     found = pc.index_in(templates["signature_id"], value_set=keyed.whole(last["signature_id"]))
     place = pc.fill_null(found, -1).to_numpy().astype(np.int64)
     is_same = place >= 0
