@@ -12,7 +12,7 @@ from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Generic, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ from pipeline.run.shards.columns import Record, Table
 
 Mask = NDArray[np.bool_]
 Gate = tuple[tuple[str, str], ...]
+Key = TypeVar("Key", np.uint32, np.uint64)
 
 CLUSTERS = Table(Cluster, shared=("cluster_id", "medoid", "exception_type"))
 ASSIGNMENTS = Table(Assignment, shared=("signature_id", "cluster_id", "rule"))
@@ -522,9 +523,9 @@ def _asked(clusters: pa.Table, gone: pa.Table, new: pa.Array, *, is_small: bool)
     is_new = keyed.is_in(clusters["cluster_id"], new)
     asked, around = is_new.copy(), np.zeros(len(clusters), bool)
     for band, was in zip(keys, before, strict=True):
-        asked |= np.isin(band, np.union1d(band[is_new], was))
+        asked |= _is_among(band, np.union1d(band[is_new], was))
     for band in keys:
-        around |= np.isin(band, np.unique(band[asked]))
+        around |= _is_among(band, np.unique(band[asked]))
     return asked, around
 
 
@@ -571,11 +572,12 @@ def _lists(found: units.Ragged, count: int) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(found.keys))
 
 
-def _is_among(flat: NDArray[np.uint32], few: NDArray[np.uint32]) -> Mask:
+def _is_among(flat: NDArray[Key], few: NDArray[Key]) -> Mask:
     """Which numbers are among a few: a table of their first bits says of nearly all that they are not."""
     table = np.zeros(1 << 16, bool)
-    table[few >> 16] = True
-    found: Mask = table[flat >> 16]
+    rest = flat.dtype.type(8 * flat.itemsize - 16)
+    table[few >> rest] = True
+    found: Mask = table[flat >> rest]
     at = np.flatnonzero(found)
     found[at] = np.isin(flat[at], few)
     return found

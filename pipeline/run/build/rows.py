@@ -280,7 +280,8 @@ class Rows:
 
     def document_digests(self) -> pa.Table:
         """The id and the digest of each document, in order; of one that several keys lead to, theirs together."""
-        return self._arrow("SELECT document_id, coalesce(digest, '') FROM documents ORDER BY document_id")
+        found = self._arrow("SELECT document_id, coalesce(digest, '') FROM documents")
+        return found.sort_by("document_id")  # for which DuckDB takes twice as long
 
     def document_ids(self) -> Iterator[str]:
         """The ids of all documents."""
